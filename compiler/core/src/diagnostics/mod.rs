@@ -1,0 +1,89 @@
+//! Diagnostics as data (spec 01 section 15.3). Renderers live with the command line and the
+//! language server; nothing here prints.
+
+use chatmd_syntax::Span;
+
+/// Severity of a diagnostic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// No manifest is made.
+    Error,
+    /// Reported, changes nothing.
+    Warning,
+    /// For information; the code tables call it "I".
+    Note,
+}
+
+/// Which file a [`Place`] lies in: an index into the file list of the compilation, root first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIndex(pub u32);
+
+impl FileIndex {
+    /// The file being lowered; replaced by the real index when files are put together.
+    pub const SELF: FileIndex = FileIndex(u32::MAX);
+}
+
+/// A position that survives edits above it: a span relative to a top-level item of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file.
+    pub file: FileIndex,
+    /// Index of the top-level item whose `<` is offset 0 of `span`; `None`: `span` counts from the
+    /// start of the file.
+    pub item: Option<u32>,
+    /// The bytes.
+    pub span: Span,
+}
+
+/// A place with a short text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// Shown beside the place; may be empty.
+    pub text: String,
+}
+
+/// One replacement of a [`Fix`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Replaced bytes; empty to insert.
+    pub place: Place,
+    /// New text.
+    pub text: String,
+}
+
+/// A mechanical repair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// Imperative, for example `rename to "wall_time"`.
+    pub title: String,
+    /// Non-overlapping edits.
+    pub edits: Vec<Edit>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable code; every one is listed in [`registry`].
+    pub code: &'static str,
+    /// Inner code, for scripts.
+    pub detail: Option<&'static str>,
+    /// Error, warning or note.
+    pub severity: Severity,
+    /// One sentence without secret values. May quote source text (at most 40 characters);
+    /// renderers escape it.
+    pub message: String,
+    /// Declaration path, for example `["shell_access", "dev", "policy", "rule", "no-rm"]`.
+    pub path: Vec<String>,
+    /// Where a person would point, with the text shown there.
+    pub primary: Label,
+    /// Related places.
+    pub secondary: Vec<Label>,
+    /// What to do, one sentence each.
+    pub hints: Vec<String>,
+    /// Mechanical repairs, preferred one first.
+    pub fixes: Vec<Fix>,
+    /// Runtime that the finding is about, when there is one.
+    pub runtime_id: Option<String>,
+}

@@ -1,0 +1,9 @@
+//! The incremental ChatMD compiler.
+//!
+//! Bytes become a tree (`chatmd-syntax`), the tree becomes declarations ([`decl`]), declarations of
+//! all imported files are resolved into one [`manifest::Manifest`]. Everything here is pure: files
+//! come only through the source database.
+
+pub mod decl;
+pub mod diagnostics;
+pub mod manifest;

@@ -1,0 +1,5 @@
+//! The canonical manifest (spec 04).
+
+pub mod model;
+
+pub use model::*;
