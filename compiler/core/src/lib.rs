@@ -7,3 +7,4 @@
 pub mod decl;
 pub mod diagnostics;
 pub mod manifest;
+pub mod resolve;

@@ -101,12 +101,31 @@ pub struct EnvironmentDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum EnvOpDecl {
-    Set { name: String, value: String },
-    Pass { name: String, required: bool, secret: bool },
-    Unset { name: String },
-    UnsetPrefix { prefix: String },
-    Path { position: Position, path: PathExpr },
-    PathEnv { name: String, suffix: Option<String>, position: Position, required: bool },
+    Set {
+        name: String,
+        value: String,
+    },
+    Pass {
+        name: String,
+        required: bool,
+        secret: bool,
+    },
+    Unset {
+        name: String,
+    },
+    UnsetPrefix {
+        prefix: String,
+    },
+    Path {
+        position: Position,
+        path: PathExpr,
+    },
+    PathEnv {
+        name: String,
+        suffix: Option<String>,
+        position: Position,
+        required: bool,
+    },
 }
 
 /// `<limits>`; `Some(None)` = `none`. Times in milliseconds, sizes in bytes.
@@ -150,8 +169,16 @@ pub struct BackendDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum BackendKindDecl {
-    Seatbelt { executable: Option<Sp<PathExpr>>, allow_system_reads: bool },
-    Bubblewrap { executable: Option<Sp<PathExpr>>, private_tmp: bool, proc: bool, dev: DevMode },
+    Seatbelt {
+        executable: Option<Sp<PathExpr>>,
+        allow_system_reads: bool,
+    },
+    Bubblewrap {
+        executable: Option<Sp<PathExpr>>,
+        private_tmp: bool,
+        proc: bool,
+        dev: DevMode,
+    },
     Direct,
     External {
         executable: Sp<PathExpr>,
@@ -206,8 +233,15 @@ pub enum MatcherKindDecl {
     ProgramRegex(Sp<String>),
     ResolvedPath(Sp<PathExpr>),
     ArgvPrefix(Sp<Vec<String>>),
-    Effect { effect: EffectName, under: Option<Sp<PathExpr>> },
-    ChatmlMatch { script: Sp<String>, function: Option<Sp<String>>, failure: MatcherFailure },
+    Effect {
+        effect: EffectName,
+        under: Option<Sp<PathExpr>>,
+    },
+    ChatmlMatch {
+        script: Sp<String>,
+        function: Option<Sp<String>>,
+        failure: MatcherFailure,
+    },
     All(Vec<MatcherDecl>),
     Any(Vec<MatcherDecl>),
     Not(Box<MatcherDecl>),
@@ -249,9 +283,20 @@ pub struct ReviewerDecl {
 #[allow(missing_docs)]
 pub enum ReviewerKindDecl {
     Ui,
-    Chatml { script: Sp<String>, lifecycle: Lifecycle, failure: Failure },
-    Model { agent: Sp<String>, model: Option<String>, failure: Failure },
-    Executable { hook: HookDecl, failure: Failure },
+    Chatml {
+        script: Sp<String>,
+        lifecycle: Lifecycle,
+        failure: Failure,
+    },
+    Model {
+        agent: Sp<String>,
+        model: Option<String>,
+        failure: Failure,
+    },
+    Executable {
+        hook: HookDecl,
+        failure: Failure,
+    },
 }
 
 /// Attributes of an executable extension (spec 02 section 14), defaults applied.
@@ -271,7 +316,10 @@ pub struct HookDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ExtensionDecl {
-    Chatml { script: Sp<String>, lifecycle: Lifecycle },
+    Chatml {
+        script: Sp<String>,
+        lifecycle: Lifecycle,
+    },
     Executable(HookDecl),
 }
 
@@ -330,9 +378,18 @@ pub struct SecretsDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum SecretDecl {
-    FromEnv { name: String, optional: bool },
-    FromFile { path: PathExpr, optional: bool, strip: bool },
-    Literal { value: LiteralSecret },
+    FromEnv {
+        name: String,
+        optional: bool,
+    },
+    FromFile {
+        path: PathExpr,
+        optional: bool,
+        strip: bool,
+    },
+    Literal {
+        value: LiteralSecret,
+    },
 }
 
 /// The decoded value of `<literal>`; its `Debug` form shows nothing.

@@ -52,10 +52,17 @@ pub struct ShellToolDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ModeDecl {
-    Fixed { command: CommandDecl, arguments: Vec<FixedArgDecl>, model_arguments: ModelArguments },
+    Fixed {
+        command: CommandDecl,
+        arguments: Vec<FixedArgDecl>,
+        model_arguments: ModelArguments,
+    },
     Structured,
     Chain,
-    Raw { executable: Sp<PathExpr>, arguments_before_script: Vec<String> },
+    Raw {
+        executable: Sp<PathExpr>,
+        arguments_before_script: Vec<String>,
+    },
     Script {
         script: Sp<PathExpr>,
         interpreter: Option<Sp<PathExpr>>,

@@ -321,12 +321,31 @@ pub struct Environment {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum EnvOp {
-    Set { name: String, value: String },
-    Pass { name: String, required: bool, secret: bool },
-    Unset { name: String },
-    UnsetPrefix { prefix: String },
-    Path { position: Position, path: Path },
-    PathEnv { name: String, suffix: Option<String>, position: Position, required: bool },
+    Set {
+        name: String,
+        value: String,
+    },
+    Pass {
+        name: String,
+        required: bool,
+        secret: bool,
+    },
+    Unset {
+        name: String,
+    },
+    UnsetPrefix {
+        prefix: String,
+    },
+    Path {
+        position: Position,
+        path: Path,
+    },
+    PathEnv {
+        name: String,
+        suffix: Option<String>,
+        position: Position,
+        required: bool,
+    },
 }
 
 /// Limits; times in milliseconds, sizes in bytes, `None` = unlimited.
@@ -360,7 +379,12 @@ pub struct Backends {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum Backend {
-    Seatbelt { id: Option<String>, when: When, executable: Option<Path>, allow_system_reads: bool },
+    Seatbelt {
+        id: Option<String>,
+        when: When,
+        executable: Option<Path>,
+        allow_system_reads: bool,
+    },
     Bubblewrap {
         id: Option<String>,
         when: When,
@@ -369,7 +393,10 @@ pub enum Backend {
         proc: bool,
         dev: DevMode,
     },
-    Direct { id: Option<String>, when: When },
+    Direct {
+        id: Option<String>,
+        when: When,
+    },
     External {
         id: Option<String>,
         when: When,
@@ -423,18 +450,45 @@ pub enum Matcher {
     TrustedExecutable {},
     NoUnknownEffects {},
     RawShell {},
-    Program { value: String },
-    Basename { value: String },
-    Argument { value: String },
-    ArgumentContains { value: String },
-    ProgramRegex { pattern: String },
-    ResolvedPath { path: Path },
-    ArgvPrefix { values: Vec<String> },
-    Effect { effect: EffectName, under: Option<Path> },
-    ChatmlMatch { script: String, function: String, failure: MatcherFailure },
-    All { of: Vec<Matcher> },
-    Any { of: Vec<Matcher> },
-    Not { of: Box<Matcher> },
+    Program {
+        value: String,
+    },
+    Basename {
+        value: String,
+    },
+    Argument {
+        value: String,
+    },
+    ArgumentContains {
+        value: String,
+    },
+    ProgramRegex {
+        pattern: String,
+    },
+    ResolvedPath {
+        path: Path,
+    },
+    ArgvPrefix {
+        values: Vec<String>,
+    },
+    Effect {
+        effect: EffectName,
+        under: Option<Path>,
+    },
+    ChatmlMatch {
+        script: String,
+        function: String,
+        failure: MatcherFailure,
+    },
+    All {
+        of: Vec<Matcher>,
+    },
+    Any {
+        of: Vec<Matcher>,
+    },
+    Not {
+        of: Box<Matcher>,
+    },
 }
 
 /// Approval settings.
@@ -463,10 +517,26 @@ pub struct Reviewers {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum Reviewer {
-    Ui { id: String },
-    Chatml { id: String, script: String, lifecycle: Lifecycle, failure: Failure },
-    Model { id: String, agent: String, model: Option<String>, failure: Failure },
-    Executable { id: String, hook: Hook, failure: Failure },
+    Ui {
+        id: String,
+    },
+    Chatml {
+        id: String,
+        script: String,
+        lifecycle: Lifecycle,
+        failure: Failure,
+    },
+    Model {
+        id: String,
+        agent: String,
+        model: Option<String>,
+        failure: Failure,
+    },
+    Executable {
+        id: String,
+        hook: Hook,
+        failure: Failure,
+    },
 }
 
 /// A script or hook of an extension point.
@@ -474,8 +544,13 @@ pub enum Reviewer {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum Extension {
-    Chatml { script: String, lifecycle: Lifecycle },
-    Executable { hook: Hook },
+    Chatml {
+        script: String,
+        lifecycle: Lifecycle,
+    },
+    Executable {
+        hook: Hook,
+    },
 }
 
 /// An executable extension.
@@ -529,9 +604,18 @@ pub struct Secrets {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum SecretSource {
-    FromEnv { name: String, optional: bool },
-    FromFile { path: Path, optional: bool, strip: bool },
-    Literal { index: u64 },
+    FromEnv {
+        name: String,
+        optional: bool,
+    },
+    FromFile {
+        path: Path,
+        optional: bool,
+        strip: bool,
+    },
+    Literal {
+        index: u64,
+    },
 }
 
 /// Audit settings.
@@ -576,7 +660,10 @@ pub enum Mode {
     },
     Structured {},
     Chain {},
-    Raw { executable: Path, arguments_before_script: Vec<String> },
+    Raw {
+        executable: Path,
+        arguments_before_script: Vec<String>,
+    },
     Script {
         script: Path,
         interpreter: Option<Path>,
