@@ -1,1 +1,44 @@
-fn main() {}
+//! Project automation: `cargo xtask demo | test | bench`.
+
+mod bench;
+mod demo;
+mod process;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask COMMAND
+
+  demo    from a ChatMD document to a sandboxed command, step by step
+  test    everything that has to hold: format, lints, docs, every test of every crate
+  bench   benchmarks beside their anchors (release build, several minutes)
+
+`demo` and `test` install what they need with apt-get when they may, and say so first.";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    let result = match command.as_str() {
+        "demo" if rest.is_empty() => demo::run(),
+        "test" if rest.is_empty() => test::run(),
+        "bench" => bench::run(&rest),
+        "-h" | "--help" | "help" => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
