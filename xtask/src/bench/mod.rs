@@ -1,0 +1,108 @@
+//! `cargo xtask bench`: speed beside anchors, measured in one run (spec 11 section 4).
+//!
+//! Absolute times depend on the machine; what counts is the ratio to an anchor that does comparable
+//! work on equal bytes in the same run. Results go to the terminal and, as JSON, to
+//! `target/bench/report.json`.
+
+mod anchors;
+mod compiler;
+mod generate;
+mod measure;
+mod sandbox;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::process::{self, cargo, target};
+
+/// Names that `cargo xtask bench` accepts.
+const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call"];
+
+/// What every benchmark gets.
+pub struct Bench {
+    /// `chatmdc`, release build.
+    pub chatmdc: PathBuf,
+    /// `chatmd`, release build.
+    pub chatmd: PathBuf,
+    /// The in-process phase timer, release build.
+    pub phases: PathBuf,
+    /// Inputs and results.
+    pub folder: PathBuf,
+}
+
+/// Runs the named benchmarks, or all.
+pub fn run(names: &[String]) -> Result<()> {
+    if let Some(name) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        bail!(
+            "no benchmark is called `{name}`; there are: {}",
+            NAMES.join(", ")
+        );
+    }
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
+    let bench = prepare()?;
+    let anchors = anchors::ensure(&bench.folder)?;
+    let mut report = serde_json::Map::new();
+    report.insert("load_average".into(), json!(load_average()));
+    if wanted("b1") {
+        report.insert("b1".into(), compiler::b1(&bench, &anchors)?);
+    }
+    if wanted("b2") {
+        report.insert("b2".into(), compiler::b2(&bench, &anchors)?);
+    }
+    if wanted("b3") {
+        report.insert("b3".into(), compiler::b3(&bench, &anchors)?);
+    }
+    if wanted("b4") {
+        report.insert("b4".into(), compiler::b4(&bench)?);
+    }
+    if wanted("call") {
+        report.insert("call".into(), sandbox::call(&bench)?);
+    }
+    let path = bench.folder.join("report.json");
+    fs::write(&path, format!("{:#}\n", Value::Object(report)))?;
+    println!("\nwritten: {}", path.display());
+    Ok(())
+}
+
+fn prepare() -> Result<Bench> {
+    process::run(cargo().args([
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        "chatmdc",
+        "-p",
+        "chatmd",
+    ]))?;
+    process::run(cargo().args([
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        "chatmd-tests",
+        "--example",
+        "phases",
+    ]))?;
+    let programs = target("release")?;
+    let folder = programs
+        .parent()
+        .context("the target folder has no parent")?
+        .join("bench");
+    fs::create_dir_all(&folder)?;
+    Ok(Bench {
+        chatmdc: programs.join("chatmdc"),
+        chatmd: programs.join("chatmd"),
+        phases: programs.join("examples/phases"),
+        folder,
+    })
+}
+
+fn load_average() -> String {
+    fs::read_to_string("/proc/loadavg")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
