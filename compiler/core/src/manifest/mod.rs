@@ -1,5 +1,14 @@
 //! The canonical manifest (spec 04).
 
+pub mod canonical;
+pub mod digest;
+pub mod json;
 pub mod model;
+pub(crate) mod order;
 
+pub use canonical::{
+    ENCODING, ManifestError, comparison_form, digest, from_bytes, from_value, requested_sha256,
+    to_bytes, to_value,
+};
+pub use digest::{hex, sha256_hex};
 pub use model::*;

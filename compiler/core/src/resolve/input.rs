@@ -22,6 +22,9 @@ pub struct Expanded {
     /// declaration. A script that is missing here was reported by expansion; it still counts as
     /// declared, so that references to it give no second error.
     pub scripts: BTreeMap<(FileIndex, u32), LoadedScript>,
+    /// Effective namespaces of imports that could not be expanded (reported by expansion). A
+    /// reference that may lead into one of them gives no second error.
+    pub missing: Vec<Option<String>>,
 }
 
 /// A file that was read: root, document import, content import or script.

@@ -5,6 +5,10 @@
 
 pub mod features;
 pub mod input;
+#[allow(dead_code)] // used as soon as resolution itself is in
+mod reference;
+#[allow(dead_code)]
+mod report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
