@@ -1,0 +1,169 @@
+//! Capability check: do the inferred effects fit the declared ceilings (spec 06 section 7)?
+
+use std::fmt;
+
+use crate::effect::{Effect, EffectKind, Effects};
+use crate::facts::PolicyHost;
+use crate::paths;
+
+/// Lowered capabilities of one runtime.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Canonical read roots, frozen when the runtime was materialised.
+    pub read: Vec<String>,
+    /// Canonical write roots, frozen likewise.
+    pub write: Vec<String>,
+    /// Network access.
+    pub network: bool,
+    /// Starting other processes.
+    pub child_processes: bool,
+    /// Running code that the analysis does not see.
+    pub arbitrary_code: bool,
+    /// Changing privileges.
+    pub privilege_change: bool,
+}
+
+/// One effect that exceeds the capabilities. `Display` prints the reason text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapabilityFailure {
+    /// Kind of the effect.
+    pub kind: EffectKind,
+    /// Path of a path effect.
+    pub path: Option<String>,
+    /// The granted root (of a kind that would satisfy the effect) that shares the most leading
+    /// components with the path.
+    pub nearest_root: Option<String>,
+    /// A frozen root that would have held the path now leads elsewhere.
+    pub root_changed: bool,
+    /// Reason of an unknown effect.
+    pub unknown: Option<String>,
+}
+
+impl fmt::Display for CapabilityFailure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.as_deref().unwrap_or_default();
+        match self.kind {
+            EffectKind::ReadPath | EffectKind::WritePath if self.root_changed => {
+                out.write_str("capability root changed")
+            }
+            EffectKind::ReadPath => write!(out, "read outside allowed roots: {path}"),
+            EffectKind::WritePath => write!(out, "write outside allowed roots: {path}"),
+            EffectKind::Network => out.write_str("network access is disabled"),
+            EffectKind::ChildProcesses => out.write_str("child process creation is disabled"),
+            EffectKind::ArbitraryCode => out.write_str("arbitrary code execution is disabled"),
+            EffectKind::PrivilegeChange => out.write_str("privilege changes are disabled"),
+            EffectKind::Unknown => write!(
+                out,
+                "unknown effect requires arbitrary-code capability: {}",
+                self.unknown.as_deref().unwrap_or_default()
+            ),
+        }
+    }
+}
+
+/// Every effect that the capabilities do not cover, in the order of the effects. The first one is
+/// the reason of the `capability_violation`; an empty list means that the check passed.
+pub fn check_capabilities(
+    capabilities: &Capabilities,
+    effects: &Effects,
+    host: &dyn PolicyHost,
+) -> Vec<CapabilityFailure> {
+    let roots = LiveRoots::new(capabilities, host);
+    effects
+        .iter()
+        .filter_map(|effect| roots.failure(capabilities, effect, host))
+        .collect()
+}
+
+/// Roots that still lead where they led when they were frozen, and those that do not.
+struct LiveRoots<'a> {
+    read: Vec<&'a str>,
+    write: Vec<&'a str>,
+    changed: Vec<&'a str>,
+}
+
+impl<'a> LiveRoots<'a> {
+    fn new(capabilities: &'a Capabilities, host: &dyn PolicyHost) -> Self {
+        let mut changed = Vec::new();
+        let mut live = |roots: &'a [String]| -> Vec<&'a str> {
+            let mut kept = Vec::with_capacity(roots.len());
+            for root in roots {
+                if host.canonical_or_parent(root).is_ok_and(|now| now == *root) {
+                    kept.push(root.as_str());
+                } else {
+                    changed.push(root.as_str());
+                }
+            }
+            kept
+        };
+        let write = live(&capabilities.write);
+        let read = live(&capabilities.read);
+        Self {
+            read,
+            write,
+            changed,
+        }
+    }
+
+    fn failure(
+        &self,
+        capabilities: &Capabilities,
+        effect: &Effect,
+        host: &dyn PolicyHost,
+    ) -> Option<CapabilityFailure> {
+        // The path is resolved again: links may have moved since the effects were inferred. One
+        // that no longer resolves lies outside every root.
+        let now = effect
+            .path()
+            .and_then(|path| host.canonical_or_parent(path).ok());
+        let within = |roots: &[&str]| {
+            now.as_deref()
+                .is_some_and(|path| roots.iter().any(|root| paths::is_within(root, path)))
+        };
+        let covered = match effect {
+            Effect::Read(path) => {
+                paths::is_pseudo_device(path) || within(&self.write) || within(&self.read)
+            }
+            Effect::Write(path) => paths::is_writable_device(path) || within(&self.write),
+            Effect::Network => capabilities.network,
+            Effect::ChildProcesses => capabilities.child_processes,
+            Effect::ArbitraryCode | Effect::Unknown(_) => capabilities.arbitrary_code,
+            Effect::PrivilegeChange => capabilities.privilege_change,
+        };
+        (!covered).then(|| self.describe(effect))
+    }
+
+    fn describe(&self, effect: &Effect) -> CapabilityFailure {
+        let path = effect.path();
+        let candidates = match effect {
+            Effect::Read(_) => [self.read.as_slice(), self.write.as_slice()],
+            _ => [self.write.as_slice(), &[]],
+        };
+        let nearest_root = path.and_then(|path| {
+            candidates
+                .iter()
+                .flat_map(|roots| roots.iter())
+                .copied()
+                .max_by_key(|root| shared_components(root, path))
+                .map(str::to_owned)
+        });
+        CapabilityFailure {
+            kind: effect.kind(),
+            root_changed: path
+                .is_some_and(|path| self.changed.iter().any(|root| paths::is_within(root, path))),
+            path: path.map(str::to_owned),
+            nearest_root,
+            unknown: match effect {
+                Effect::Unknown(reason) => Some(reason.clone()),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn shared_components(root: &str, path: &str) -> usize {
+    root.split('/')
+        .zip(path.split('/'))
+        .take_while(|(a, b)| a == b)
+        .count()
+}
