@@ -4,7 +4,12 @@
 //! all imported files are resolved into one [`manifest::Manifest`]. Everything here is pure: files
 //! come only through the source database.
 
+pub mod compile;
+pub mod db;
 pub mod decl;
 pub mod diagnostics;
+pub mod expand;
 pub mod manifest;
 pub mod resolve;
+
+pub use compile::{Compilation, CompileOptions, compile};

@@ -26,7 +26,7 @@ pub const ALL: &[&str] = &[
 ];
 
 /// A set of feature ids.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Features(BTreeSet<String>);
 
 impl Features {

@@ -1,0 +1,227 @@
+//! All findings of a compilation in their final order (spec 01 section 15.3).
+
+use std::collections::HashSet;
+
+use chatmd_syntax::SyntaxDiagnostic;
+use chatmd_syntax::tree::SyntaxSeverity;
+
+use super::{CompiledFile, position};
+use crate::db::{self, Db};
+use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, Label, Place, Severity};
+use crate::expand::{ExpandedFile, Expansion, Reading};
+use crate::resolve::Resolution;
+
+/// Most findings of one compilation (spec 01 section 20).
+pub const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// Puts the findings of all passes together.
+pub(super) fn collect(
+    db: &dyn Db,
+    expansion: &Expansion,
+    resolution: &Resolution,
+    files: &[CompiledFile],
+) -> Vec<Diagnostic> {
+    let mut all = Vec::new();
+    for (index, file) in expansion.files.iter().enumerate() {
+        of_file(db, FileIndex(index as u32), file, &mut all);
+    }
+    all.extend(expansion.diagnostics.iter().cloned());
+    all.extend(resolution.diagnostics.iter().cloned());
+    let mut all = ordered(all, files);
+    cap(&mut all);
+    for found in &mut all {
+        add_import_chain(found, expansion);
+    }
+    all
+}
+
+/// Findings of parsing and lowering.
+fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Diagnostic>) {
+    if file.readings.contains(&Reading::Document) {
+        let parse = db::parse(db, file.input);
+        all.extend(
+            parse
+                .diagnostics
+                .iter()
+                .map(|found| from_syntax(index, found)),
+        );
+        let declarations = db::declarations(db, file.input);
+        for (item, lowered) in declarations.items.iter().enumerate() {
+            let found = lowered.diagnostics.iter();
+            all.extend(found.map(|found| placed(found, index, Some(item as u32))));
+        }
+    }
+    if file.readings.contains(&Reading::Content) {
+        let parse = db::content_parse(db, file.input);
+        all.extend(
+            parse
+                .diagnostics
+                .iter()
+                .map(|found| from_syntax(index, found)),
+        );
+        let content = db::content_declarations(db, file.input);
+        all.extend(
+            content
+                .diagnostics
+                .iter()
+                .map(|found| placed(found, index, None)),
+        );
+    }
+}
+
+fn from_syntax(file: FileIndex, found: &SyntaxDiagnostic) -> Diagnostic {
+    let place = |span| Place {
+        file,
+        item: None,
+        span,
+    };
+    let fix = found.fix.as_ref().map(|(title, edits)| Fix {
+        title: title.clone(),
+        edits: edits
+            .iter()
+            .map(|(span, text)| Edit {
+                place: place(*span),
+                text: text.clone(),
+            })
+            .collect(),
+    });
+    Diagnostic {
+        code: found.code,
+        detail: None,
+        severity: match found.severity {
+            SyntaxSeverity::Error => Severity::Error,
+            SyntaxSeverity::Warning => Severity::Warning,
+        },
+        message: found.message.clone(),
+        path: found.path.clone(),
+        primary: Label {
+            place: place(found.primary),
+            text: found.label.clone(),
+        },
+        secondary: found
+            .secondary
+            .iter()
+            .map(|(span, text)| Label {
+                place: place(*span),
+                text: text.clone(),
+            })
+            .collect(),
+        hints: found.help.iter().cloned().collect(),
+        fixes: fix.into_iter().collect(),
+        runtime_id: None,
+    }
+}
+
+/// A finding of lowering, which knows neither its file nor its item.
+fn placed(found: &Diagnostic, file: FileIndex, item: Option<u32>) -> Diagnostic {
+    let mut found = found.clone();
+    let settle = |place: &mut Place| {
+        if place.file == FileIndex::SELF {
+            place.file = file;
+            place.item = place.item.or(item);
+        }
+    };
+    settle(&mut found.primary.place);
+    found
+        .secondary
+        .iter_mut()
+        .for_each(|label| settle(&mut label.place));
+    for edit in found.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
+        settle(&mut edit.place);
+    }
+    found
+}
+
+/// Sorted by file, start, code, with exact repetitions left out.
+fn ordered(all: Vec<Diagnostic>, files: &[CompiledFile]) -> Vec<Diagnostic> {
+    let absolute = |place: Place| match files.get(place.file.0 as usize) {
+        Some(file) => position::absolute(place, &file.item_starts, &file.text),
+        None => place.span,
+    };
+    let mut keyed: Vec<_> = all
+        .into_iter()
+        .map(|found| {
+            let span = absolute(found.primary.place);
+            (
+                (found.primary.place.file, span.start, found.code, span.end),
+                found,
+            )
+        })
+        .collect();
+    keyed.sort_by(|(a, x), (b, y)| {
+        a.cmp(b)
+            .then(x.severity.cmp(&y.severity))
+            .then_with(|| x.message.cmp(&y.message))
+    });
+    let mut seen = HashSet::new();
+    keyed.retain(|(key, found)| {
+        let secondary: Vec<_> = found
+            .secondary
+            .iter()
+            .map(|label| (label.place, label.text.clone()))
+            .collect();
+        seen.insert((*key, found.message.clone(), found.path.clone(), secondary))
+    });
+    keyed.into_iter().map(|(_, found)| found).collect()
+}
+
+/// Keeps [`MAX_DIAGNOSTICS`] findings, errors before others, and says so.
+fn cap(all: &mut Vec<Diagnostic>) {
+    if all.len() <= MAX_DIAGNOSTICS {
+        return;
+    }
+    let mut ranks: Vec<(Severity, usize)> = all
+        .iter()
+        .enumerate()
+        .map(|(at, found)| (found.severity, at))
+        .collect();
+    ranks.sort_unstable();
+    let kept: HashSet<usize> = ranks
+        .iter()
+        .take(MAX_DIAGNOSTICS)
+        .map(|(_, at)| *at)
+        .collect();
+    let left_out = all.len() - MAX_DIAGNOSTICS;
+    let first_left_out = all.iter().enumerate().find(|(at, _)| !kept.contains(at));
+    let place = first_left_out.map(|(_, found)| found.primary.place);
+    let mut at = 0;
+    all.retain(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    });
+    let Some(place) = place else { return };
+    all.push(Diagnostic {
+        code: "chatmd.too_many_diagnostics",
+        detail: None,
+        severity: Severity::Error,
+        message: format!(
+            "more than {MAX_DIAGNOSTICS} findings; {left_out} more are not shown, the first of \
+             them here"
+        ),
+        path: Vec::new(),
+        primary: Label {
+            place,
+            text: "not shown from here on".to_owned(),
+        },
+        secondary: Vec::new(),
+        hints: vec!["repair the findings above first".to_owned()],
+        fixes: Vec::new(),
+        runtime_id: None,
+    });
+}
+
+/// One label per import on the way to the file of the finding, innermost first.
+fn add_import_chain(found: &mut Diagnostic, expansion: &Expansion) {
+    let Some(file) = expansion.file(found.primary.place.file) else {
+        return;
+    };
+    for place in file.chain.iter().rev() {
+        let known = found.secondary.iter().any(|label| label.place == *place);
+        if !known && found.primary.place != *place {
+            found.secondary.push(Label {
+                place: *place,
+                text: "imported here".to_owned(),
+            });
+        }
+    }
+}

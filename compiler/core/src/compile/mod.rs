@@ -1,0 +1,239 @@
+//! The one entry point of command line, language server and runtime: a root document in, a
+//! manifest and every finding out.
+
+mod findings;
+mod position;
+
+use std::sync::{Arc, OnceLock};
+
+use camino::Utf8PathBuf;
+
+use crate::db::{self, Db, Root};
+use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
+use crate::expand::{Reading, expand};
+use crate::manifest::{Manifest, Platform, SourceRole, requested_sha256};
+use crate::resolve::{Features, Material, Resolution};
+
+pub use findings::MAX_DIAGNOSTICS;
+pub use position::{LineColumn, LineTable, Location};
+
+/// What a compilation depends on beside its files.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CompileOptions {
+    /// Target platform.
+    pub platform: Platform,
+    /// Features that the consumer of the manifest has.
+    pub features: Features,
+}
+
+impl CompileOptions {
+    /// For that platform with all features.
+    pub fn for_platform(platform: Platform) -> Self {
+        Self {
+            platform,
+            features: Features::all(),
+        }
+    }
+
+    /// For the platform of this machine; systems that are not Macs or Windows count as Linux.
+    pub fn for_this_machine() -> Self {
+        let platform = if cfg!(target_os = "macos") {
+            Platform::Macos
+        } else if cfg!(windows) {
+            Platform::Windows
+        } else {
+            Platform::Linux
+        };
+        Self::for_platform(platform)
+    }
+}
+
+/// The result of compiling one document.
+#[derive(Debug)]
+pub struct Compilation {
+    /// The requested manifest (`binding` is `None`). `None` exactly when there is an error.
+    pub manifest: Option<Manifest>,
+    /// Digest of the canonical bytes of [`Compilation::manifest`].
+    pub requested_sha256: Option<String>,
+    /// Program texts, command texts and literal secrets that a run needs beside the manifest.
+    pub material: Material,
+    /// Every finding: sorted by file, position and code, without repetitions, at most
+    /// [`MAX_DIAGNOSTICS`] and one that says so.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Every file that was read, by [`FileIndex`], root first.
+    pub files: Vec<CompiledFile>,
+    /// Absolute directory of the root document: `${prompt_dir}`.
+    pub directory: Utf8PathBuf,
+}
+
+/// A file of a compilation.
+#[derive(Debug)]
+pub struct CompiledFile {
+    /// Path for people (spec 01 section 15.1): the root as the caller named it, others relative to
+    /// the directory of the root.
+    pub display: String,
+    /// Path in the manifest.
+    pub manifest_path: String,
+    /// Absolute path by which the file was reached, for `source_dir`, links and editors.
+    pub path: Utf8PathBuf,
+    /// The text that spans refer to; invalid UTF-8 is replaced.
+    pub text: Arc<str>,
+    item_starts: Arc<[u32]>,
+    lines: OnceLock<LineTable>,
+}
+
+impl Compilation {
+    /// How many findings have that severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.diagnostics
+            .iter()
+            .filter(|found| found.severity == severity)
+            .count()
+    }
+
+    /// Whether the document compiled.
+    pub fn succeeded(&self) -> bool {
+        self.manifest.is_some()
+    }
+
+    /// The file of an index.
+    pub fn file(&self, index: FileIndex) -> Option<&CompiledFile> {
+        self.files.get(index.0 as usize)
+    }
+
+    /// Where a place lies now: file, absolute bytes, lines and columns.
+    pub fn locate(&self, place: Place) -> Option<Location<'_>> {
+        let file = self.file(place.file)?;
+        Some(file.location(place))
+    }
+}
+
+impl CompiledFile {
+    /// Lines of the text.
+    pub fn lines(&self) -> &LineTable {
+        self.lines.get_or_init(|| LineTable::new(&self.text))
+    }
+
+    fn location(&self, place: Place) -> Location<'_> {
+        let span = position::absolute(place, &self.item_starts, &self.text);
+        let lines = self.lines();
+        Location {
+            file: self,
+            index: place.file,
+            span,
+            start: lines.line_column(&self.text, span.start),
+            end: lines.line_column(&self.text, span.end),
+        }
+    }
+}
+
+/// Options as salsa keys.
+#[salsa::interned(debug)]
+struct OptionsKey<'db> {
+    #[returns(ref)]
+    options: CompileOptions,
+}
+
+#[salsa::tracked(returns(clone))]
+fn resolution<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Resolution> {
+    let expansion = expand(db, root);
+    let options = options.options(db);
+    Arc::new(crate::resolve::resolve(
+        &expansion.document,
+        options.platform,
+        &options.features,
+    ))
+}
+
+/// Compiles a document.
+///
+/// Reads the root, what it imports and its script files through the database, and nothing else:
+/// no command runs, no environment variable is looked at.
+pub fn compile(db: &dyn Db, root: Root, options: &CompileOptions) -> Arc<Compilation> {
+    compile_query(db, root, OptionsKey::new(db, options.clone()))
+}
+
+#[salsa::tracked(returns(clone), no_eq)]
+fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Compilation> {
+    let expansion = expand(db, root);
+    let resolution = resolution(db, root, options);
+    let files = compiled_files(db, &expansion);
+    let diagnostics = findings::collect(db, &expansion, &resolution, &files);
+    let failed = diagnostics
+        .iter()
+        .any(|found| found.severity == Severity::Error);
+    let manifest = match &resolution.manifest {
+        Some(manifest) if !failed => Some(with_digests(db, &expansion, manifest.clone())),
+        _ => None,
+    };
+    let requested_sha256 = manifest
+        .as_ref()
+        .and_then(|manifest| requested_sha256(manifest).ok());
+    let material = if manifest.is_some() {
+        resolution.material.clone()
+    } else {
+        Material::default()
+    };
+    Arc::new(Compilation {
+        manifest,
+        requested_sha256,
+        material,
+        diagnostics,
+        files,
+        directory: root.directory(db).clone(),
+    })
+}
+
+/// Fills in the digests of documents, which resolution does not see.
+fn with_digests(
+    db: &dyn Db,
+    expansion: &crate::expand::Expansion,
+    mut manifest: Manifest,
+) -> Manifest {
+    let by_path: std::collections::HashMap<&str, db::FileInput> = expansion
+        .document
+        .files
+        .iter()
+        .zip(&expansion.files)
+        .map(|(source, file)| (source.path.as_str(), file.input))
+        .collect();
+    for source in &mut manifest.sources {
+        if source.role == SourceRole::Script && !source.sha256.is_empty() {
+            continue;
+        }
+        if let Some(input) = by_path.get(source.path.as_str()) {
+            source.sha256 = db::digest(db, *input).to_string();
+        }
+    }
+    manifest
+}
+
+fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<CompiledFile> {
+    let files = expansion.files.iter().zip(&expansion.document.files);
+    files
+        .map(|(file, source)| {
+            let document = file.readings.contains(&Reading::Document);
+            let text = if document {
+                Arc::clone(&db::parse(db, file.input).tree.text)
+            } else if file.readings.contains(&Reading::Content) {
+                Arc::clone(&db::content_parse(db, file.input).tree.text)
+            } else {
+                let bytes = file.input.content(db).clone().unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into()
+            };
+            let item_starts = if document {
+                db::item_starts(db, file.input)
+            } else {
+                Arc::from([])
+            };
+            CompiledFile {
+                display: file.display.clone(),
+                manifest_path: source.path.clone(),
+                path: file.path.clone(),
+                text,
+                item_starts,
+                lines: OnceLock::new(),
+            }
+        })
+        .collect()
+}

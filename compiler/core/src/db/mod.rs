@@ -1,0 +1,219 @@
+//! The salsa database: files in, everything else derived.
+//!
+//! Inputs are the bytes of files (or why there are none) and what a path leads to. All else is a
+//! tracked query, so that after an edit only what the edit touches runs again:
+//!
+//! ```text
+//! content(file) ─► parse ─► declarations ─► expand ─► resolve ─► compile
+//!             └─► digest ──────────────────────────────────────────┘
+//! ```
+//!
+//! `declarations` holds spans relative to their top-level item, so it stays equal when prose
+//! changes, and nothing below `expand` wakes up; `compile` alone knows absolute positions and
+//! digests of documents.
+
+mod files;
+mod frontend;
+mod inputs;
+mod queries;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use salsa::Setter as _;
+
+pub use files::{
+    FileIdentity, FileSystem, LoadError, Located, MAX_FILE_BYTES, MemoryFileSystem, OsFileSystem,
+    normalize, relative_to,
+};
+pub use frontend::ContentDeclarations;
+pub use inputs::{FileInput, PathInput, Root, Target};
+pub use queries::{
+    content_declarations, content_parse, declarations, digest, item_starts, parse, size, size_mib,
+};
+
+/// What queries may ask of the database.
+#[salsa::db]
+pub trait Db: salsa::Database {
+    /// The input of an absolute path, made on first use.
+    fn path_input(&self, path: &Utf8Path) -> PathInput;
+}
+
+#[derive(Default)]
+struct Known {
+    paths: HashMap<Utf8PathBuf, PathInput>,
+    files: HashMap<Utf8PathBuf, FileInput>,
+}
+
+/// The database. Cloning gives a handle for another thread; drop it before the next change.
+#[salsa::db]
+#[derive(Clone)]
+pub struct Database {
+    storage: salsa::Storage<Self>,
+    system: Arc<dyn FileSystem>,
+    known: Arc<Mutex<Known>>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl Db for Database {
+    fn path_input(&self, path: &Utf8Path) -> PathInput {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(input) = known.paths.get(path) {
+            return *input;
+        }
+        let target = self.locate(&mut known, path);
+        let input = PathInput::new(self, target);
+        known.paths.insert(path.to_owned(), input);
+        input
+    }
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self::new(OsFileSystem::default())
+    }
+}
+
+impl Database {
+    /// A database over a file system.
+    pub fn new(system: impl FileSystem) -> Self {
+        Self::with_events(system, None)
+    }
+
+    /// A database that reports what it does; for tests and measurements.
+    pub fn with_events(
+        system: impl FileSystem,
+        events: Option<Box<dyn Fn(salsa::Event) + Send + Sync + 'static>>,
+    ) -> Self {
+        Self {
+            storage: salsa::Storage::new(events),
+            system: Arc::new(system),
+            known: Arc::default(),
+        }
+    }
+
+    fn locate(&self, known: &mut Known, path: &Utf8Path) -> Result<Target, LoadError> {
+        let located = self.system.locate(path)?;
+        let file = match known.files.get(&located.canonical) {
+            Some(file) => *file,
+            None => {
+                let content = self.system.read(&located.canonical);
+                let file = FileInput::new(self, located.canonical.clone(), content);
+                known.files.insert(located.canonical, file);
+                file
+            }
+        };
+        Ok(Target {
+            file,
+            identity: located.identity,
+        })
+    }
+
+    /// The document at a path, which is taken from `cwd` when relative.
+    ///
+    /// # Errors
+    /// Why the file cannot be read, except for its size, which is a diagnostic of the document.
+    pub fn root_from_path(&mut self, path: &Utf8Path, cwd: &Utf8Path) -> Result<Root, LoadError> {
+        let absolute = normalize(&cwd.join(path));
+        let input = self.path_input(&absolute);
+        let target = match input.target(self) {
+            Ok(target) => *target,
+            Err(error) => return Err(*error),
+        };
+        match target.file.content(self) {
+            Ok(_) | Err(LoadError::TooLarge { .. }) => {}
+            Err(error) => return Err(*error),
+        }
+        let directory = absolute.parent().unwrap_or(&absolute).to_owned();
+        let name = path.as_str().to_owned();
+        let file_name = absolute.file_name().unwrap_or(&name).to_owned();
+        Ok(Root::new(
+            self,
+            name,
+            file_name,
+            directory,
+            target.file,
+            target.identity,
+        ))
+    }
+
+    /// A document that the caller holds, such as standard input. `name` is both its display path
+    /// and its path in the manifest; imports are found from `directory`.
+    ///
+    /// `file` says which file the text stands for, if any: an import of that file is a cycle.
+    pub fn root_from_bytes(
+        &mut self,
+        name: &str,
+        directory: &Utf8Path,
+        bytes: Arc<[u8]>,
+        file: Option<&Utf8Path>,
+    ) -> Root {
+        let directory = normalize(directory);
+        let content = if bytes.len() as u64 > MAX_FILE_BYTES {
+            Err(LoadError::TooLarge {
+                limit: MAX_FILE_BYTES,
+            })
+        } else {
+            Ok(bytes)
+        };
+        let located = file.and_then(|file| self.system.locate(&normalize(file)).ok());
+        let canonical = match (&located, file) {
+            (Some(located), _) => located.canonical.clone(),
+            (None, Some(file)) => normalize(file),
+            (None, None) => Utf8PathBuf::from(name),
+        };
+        let input = FileInput::new(self, canonical, content);
+        let manifest_name = Utf8Path::new(name).file_name().unwrap_or(name).to_owned();
+        let identity = located.and_then(|located| located.identity);
+        Root::new(
+            self,
+            name.to_owned(),
+            manifest_name,
+            directory,
+            input,
+            identity,
+        )
+    }
+
+    /// Replaces the bytes of a document or of any file read before. Equal bytes change nothing.
+    pub fn set_content(&mut self, file: FileInput, bytes: Arc<[u8]>) {
+        let content = Ok(bytes);
+        if *file.content(self) != content {
+            let _ = file.set_content(self).to(content);
+        }
+    }
+
+    /// Looks again at every path and file that was asked for; only what differs is changed.
+    ///
+    /// Must not run while another handle of this database is alive.
+    pub fn reload(&mut self) {
+        let (paths, files) = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut paths: Vec<_> = known.paths.iter().map(|(p, i)| (p.clone(), *i)).collect();
+            let mut files: Vec<_> = known.files.iter().map(|(p, i)| (p.clone(), *i)).collect();
+            paths.sort_by(|a, b| a.0.cmp(&b.0));
+            files.sort_by(|a, b| a.0.cmp(&b.0));
+            (paths, files)
+        };
+        for (path, file) in files {
+            let content = self.system.read(&path);
+            if *file.content(self) != content {
+                let _ = file.set_content(self).to(content);
+            }
+        }
+        for (path, input) in paths {
+            let known = Arc::clone(&self.known);
+            let target = {
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                self.locate(&mut known, &path)
+            };
+            if *input.target(self) != target {
+                let _ = input.set_target(self).to(target);
+            }
+        }
+    }
+}

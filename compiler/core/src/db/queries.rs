@@ -1,0 +1,67 @@
+//! Queries over one file.
+
+use std::sync::Arc;
+
+use chatmd_syntax::Parse;
+
+use super::frontend::{self, ContentDeclarations};
+use super::{Db, FileInput};
+use crate::decl::FileDeclarations;
+use crate::manifest::sha256_hex;
+
+fn bytes(db: &dyn Db, file: FileInput) -> &[u8] {
+    file.content(db)
+        .as_ref()
+        .map(|bytes| &**bytes)
+        .unwrap_or_default()
+}
+
+/// The syntax tree of a document. An unreadable file parses as an empty one.
+///
+/// Trees are the only values that are dropped when many files are open.
+#[salsa::tracked(returns(clone), no_eq, lru = 512)]
+pub fn parse(db: &dyn Db, file: FileInput) -> Arc<Parse> {
+    Arc::new(frontend::parse_document(bytes(db, file)))
+}
+
+/// The syntax tree of a file that is imported into a message.
+#[salsa::tracked(returns(clone), no_eq, lru = 512)]
+pub fn content_parse(db: &dyn Db, file: FileInput) -> Arc<Parse> {
+    Arc::new(frontend::parse_content(bytes(db, file)))
+}
+
+/// What a document declares, by top-level item; equal after an edit that only moves items.
+#[salsa::tracked(returns(clone))]
+pub fn declarations(db: &dyn Db, file: FileInput) -> Arc<FileDeclarations> {
+    Arc::new(frontend::lower_document(&parse(db, file)))
+}
+
+/// What a file contributes that is imported into a message.
+#[salsa::tracked(returns(clone))]
+pub fn content_declarations(db: &dyn Db, file: FileInput) -> Arc<ContentDeclarations> {
+    Arc::new(frontend::lower_content(&content_parse(db, file)))
+}
+
+/// Byte offset of each top-level item of a document: `Place::item` to position.
+#[salsa::tracked(returns(clone))]
+pub fn item_starts(db: &dyn Db, file: FileInput) -> Arc<[u32]> {
+    frontend::item_starts(&parse(db, file).tree).into()
+}
+
+/// SHA-256 of the bytes as loaded, lower-case hexadecimal.
+#[salsa::tracked(returns(clone))]
+pub fn digest(db: &dyn Db, file: FileInput) -> Arc<str> {
+    sha256_hex(bytes(db, file)).into()
+}
+
+/// Size in bytes. Changes with nearly every edit: use [`size_mib`] where it is enough.
+pub fn size(db: &dyn Db, file: FileInput) -> u64 {
+    bytes(db, file).len() as u64
+}
+
+/// Size in whole MiB, rounded up: a firewall, so that only an edit that crosses such a bound wakes
+/// the check of the total size.
+#[salsa::tracked(returns(copy))]
+pub fn size_mib(db: &dyn Db, file: FileInput) -> u64 {
+    (bytes(db, file).len() as u64).div_ceil(1 << 20)
+}

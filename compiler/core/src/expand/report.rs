@@ -1,0 +1,275 @@
+//! Wording of the findings of expansion (spec 01 sections 8.4, 10.3 and 17.3).
+
+use chatmd_syntax::Span;
+
+use super::{MAX_IMPORT_DEPTH, MAX_IMPORTS, MAX_SOURCE_BYTES};
+use crate::db::LoadError;
+use crate::diagnostics::{Diagnostic, FileIndex, Label, Place, Severity};
+
+/// Longest quotation of source text, in characters (spec 01 section 15.3).
+const QUOTE_LIMIT: usize = 40;
+
+/// Source text for a message, cut to 40 characters. Renderers escape it.
+fn quote(text: &str) -> String {
+    if text.chars().count() <= QUOTE_LIMIT {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(QUOTE_LIMIT - 1).collect();
+    cut.push('…');
+    cut
+}
+
+fn error(code: &'static str, message: String, at: Place, label: &str, path: &[&str]) -> Diagnostic {
+    Diagnostic {
+        code,
+        detail: None,
+        severity: Severity::Error,
+        message,
+        path: path.iter().map(|part| (*part).to_owned()).collect(),
+        primary: Label {
+            place: at,
+            text: label.to_owned(),
+        },
+        secondary: Vec::new(),
+        hints: Vec::new(),
+        fixes: Vec::new(),
+        runtime_id: None,
+    }
+}
+
+fn label(place: Place, text: &str) -> Label {
+    Label {
+        place,
+        text: text.to_owned(),
+    }
+}
+
+pub(super) fn root_unreadable(why: LoadError) -> Diagnostic {
+    let at = Place {
+        file: FileIndex(0),
+        item: None,
+        span: Span::empty(0),
+    };
+    let message = match why {
+        LoadError::TooLarge { limit } => {
+            format!("the document is larger than {} ({limit} bytes)", mib(limit))
+        }
+        other => format!("the document cannot be read: {other}"),
+    };
+    error("chatmd.document_too_large", message, at, "", &[])
+}
+
+fn mib(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+pub(super) fn unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
+    let message = format!("cannot import `{}`: {why}", quote(src));
+    let mut found = error(
+        "chatmd.import_unavailable",
+        message,
+        at,
+        "not readable",
+        &["import", "src"],
+    );
+    if why == LoadError::NotFound {
+        found.hints.push(
+            "a relative path starts at the directory of the file that holds this import".to_owned(),
+        );
+    }
+    found
+}
+
+pub(super) fn namespace_collision(at: Place, first: Place, effective: &str) -> Diagnostic {
+    let message = format!(
+        "namespace `{}` is already used by another import",
+        quote(effective)
+    );
+    let mut found = error(
+        "chatmd.import_namespace_collision",
+        message,
+        at,
+        "used a second time here",
+        &["import", "namespace"],
+    );
+    found.secondary.push(label(first, "first used here"));
+    found
+        .hints
+        .push("give each import a namespace of its own".to_owned());
+    found
+}
+
+pub(super) fn cycle(at: Place, imports: &[Place], names: &[String]) -> Diagnostic {
+    let names: Vec<String> = shorten(names);
+    let message = format!("import cycle: {}", names.join(" -> "));
+    let mut found = error(
+        "chatmd.import_cycle",
+        message,
+        at,
+        "this import closes the cycle",
+        &["import"],
+    );
+    found.secondary = imports
+        .iter()
+        .map(|place| label(*place, "imports the next file"))
+        .collect();
+    found.hints.push("remove one of these imports".to_owned());
+    found
+}
+
+/// The first and last names of a long chain.
+fn shorten(names: &[String]) -> Vec<String> {
+    const SHOWN: usize = 16;
+    if names.len() <= SHOWN {
+        return names.iter().map(|name| quote(name)).collect();
+    }
+    let (head, tail) = (&names[..SHOWN / 2], &names[names.len() - SHOWN / 2..]);
+    let left_out = format!("({} more)", names.len() - SHOWN);
+    let quoted = |name: &String| quote(name);
+    head.iter()
+        .map(quoted)
+        .chain([left_out])
+        .chain(tail.iter().map(quoted))
+        .collect()
+}
+
+pub(super) fn too_deep(at: Place) -> Diagnostic {
+    let message = format!("imports are nested deeper than {MAX_IMPORT_DEPTH}");
+    error(
+        "chatmd.import_depth",
+        message,
+        at,
+        "not expanded",
+        &["import"],
+    )
+}
+
+pub(super) fn too_many_imports(at: Place) -> Diagnostic {
+    let message = format!(
+        "the document expands more than {MAX_IMPORTS} imports; this one and all later ones are \
+         left out"
+    );
+    error(
+        "chatmd.import_limit",
+        message,
+        at,
+        "not expanded",
+        &["import"],
+    )
+}
+
+pub(super) fn too_many_bytes(at: Place) -> Diagnostic {
+    let message = format!(
+        "the document and what it imports are larger than {} in total; this file is left out",
+        mib(MAX_SOURCE_BYTES)
+    );
+    error("chatmd.import_limit", message, at, "not read", &["import"])
+}
+
+pub(super) fn script_unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
+    let message = format!("cannot read the script `{}`: {why}", quote(src));
+    let mut found = error(
+        "chatmd.script_source_unavailable",
+        message,
+        at,
+        "not readable",
+        &["script", "src"],
+    );
+    if why == LoadError::NotFound {
+        found.hints.push(
+            "a relative path starts at the directory of the file that declares the script"
+                .to_owned(),
+        );
+    }
+    found
+}
+
+pub(super) fn script_path_unusable(at: Place, src: &str, why: &str) -> Diagnostic {
+    let message = format!("cannot read the script `{}`: {why}", quote(src));
+    let mut found = error(
+        "chatmd.script_source_unavailable",
+        message,
+        at,
+        "not a path",
+        &["script", "src"],
+    );
+    found
+        .hints
+        .push("write the path of a local file; variables are not expanded here".to_owned());
+    found
+}
+
+pub(super) fn script_too_large(at: Place, src: &str, limit: usize) -> Diagnostic {
+    let message = format!(
+        "the script `{}` is larger than {}",
+        quote(src),
+        mib(limit as u64)
+    );
+    error(
+        "chatmd.script_source_too_large",
+        message,
+        at,
+        "too large",
+        &["script", "src"],
+    )
+}
+
+pub(super) fn script_encoding(at: Place, src: &str, nul: bool) -> Diagnostic {
+    let what = if nul {
+        "contains a NUL byte"
+    } else {
+        "is not valid UTF-8"
+    };
+    let message = format!("the script `{}` {what}", quote(src));
+    error(
+        "chatmd.script_invalid_encoding",
+        message,
+        at,
+        what,
+        &["script", "src"],
+    )
+}
+
+pub(super) fn duplicate_history_id(at: Place, first: Place, id: &str) -> Diagnostic {
+    let message = format!("history id `{}` occurs twice", quote(id));
+    let path = ["ochat-history-id"];
+    let mut found = error(
+        "chatmd.duplicate_history_id",
+        message,
+        at,
+        "occurs again here",
+        &path,
+    );
+    if first == at {
+        found
+            .hints
+            .push("the file that holds it is imported more than once".to_owned());
+    } else {
+        found.secondary.push(label(first, "first occurs here"));
+    }
+    found
+}
+
+pub(super) fn duplicate_config(at: Place, first: Place) -> Diagnostic {
+    let message = "only the first `config` of a document counts; this one is ignored".to_owned();
+    let mut found = error(
+        "chatmd.duplicate_config",
+        message,
+        at,
+        "ignored",
+        &["config"],
+    );
+    found.severity = Severity::Warning;
+    if first == at {
+        found
+            .hints
+            .push("the file that holds it is imported more than once".to_owned());
+    } else {
+        found.secondary.push(label(first, "this one counts"));
+    }
+    found
+}
