@@ -1,1 +1,5 @@
-//! Placeholder.
+//! Executes authorised manifests: materialisation, sandboxed processes, supervision, approvals,
+//! safe output and audit (specs 06, 06b). The only crate of the product that starts processes.
+
+pub mod supervise;
+pub mod sys;
