@@ -437,13 +437,16 @@ async fn failed_exec_names_step_and_cause() {
 
 #[tokio::test]
 async fn script_needs_its_descriptor_and_an_elf_does_not() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), "#!/bin/sh\necho from script\n").unwrap();
-    std::fs::set_permissions(
-        file.path(),
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
+    // Written by another process: a start in a parallel test could hold a copy of our descriptor
+    // for a moment, and a file that is open for writing can not be executed.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("script");
+    let write = "printf '#!/bin/sh\\necho from script\\n' > \"$0\" && chmod 755 \"$0\"";
+    let written = std::process::Command::new("sh")
+        .args(["-c", write])
+        .arg(&file)
+        .status();
+    assert!(written.unwrap().success());
     for keep in [true, false] {
         let (read, write) = descriptor::pipe().unwrap();
         let (stderr, stderr_write) = descriptor::pipe().unwrap();

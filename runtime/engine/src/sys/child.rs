@@ -426,6 +426,6 @@ unsafe fn now_ms() -> i64 {
     unsafe {
         let mut now: libc::timespec = std::mem::zeroed();
         libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now);
-        i64::from(now.tv_sec) * 1000 + i64::from(now.tv_nsec) / 1_000_000
+        now.tv_sec * 1000 + now.tv_nsec / 1_000_000
     }
 }
