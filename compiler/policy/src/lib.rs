@@ -6,7 +6,9 @@
 //! the rules. Nothing here opens a file or knows the machine: the caller answers questions about
 //! paths through [`facts::PolicyHost`].
 
+pub mod bounds;
 pub mod capability;
+pub mod chain;
 pub mod decide;
 pub mod effect;
 pub mod effects;
