@@ -3,10 +3,29 @@
 //! The crate is pure: bytes in, tree and diagnostics out. It knows which names exist and where
 //! they nest, not what an attribute means; that is the business of `chatmd-compiler`.
 
+mod attributes;
+mod builder;
+mod context;
+mod encoding;
+mod item;
+mod landmarks;
+mod lexer;
 pub mod names;
+pub mod nearest;
+mod parse;
+mod report;
 pub mod span;
 pub mod tree;
+pub mod value;
+pub mod write;
 
+pub use encoding::{MAX_DOCUMENT_BYTES, Replacement};
+pub use lexer::is_blank;
 pub use names::Tag;
+pub use parse::{parse, parse_content};
 pub use span::Span;
-pub use tree::{Attribute, Element, Name, Node, NodeId, Parse, Quote, SyntaxDiagnostic, Tree};
+pub use tree::{
+    Attribute, Element, MAX_DIAGNOSTICS, Name, Node, NodeId, Parse, Quote, SyntaxDiagnostic,
+    SyntaxSeverity, Tree,
+};
+pub use value::Decoded;

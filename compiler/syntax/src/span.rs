@@ -42,11 +42,17 @@ impl Span {
 
     /// The span as seen from `base`, which must not lie behind its start.
     pub const fn relative_to(self, base: u32) -> Self {
-        Self { start: self.start - base, end: self.end - base }
+        Self {
+            start: self.start - base,
+            end: self.end - base,
+        }
     }
 
     /// Inverse of [`Span::relative_to`].
     pub const fn offset_by(self, base: u32) -> Self {
-        Self { start: self.start + base, end: self.end + base }
+        Self {
+            start: self.start + base,
+            end: self.end + base,
+        }
     }
 }

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::encoding::Replacement;
+use crate::value::{self, Decoded};
 use crate::{Span, Tag};
 
 /// Index of a node in its [`Tree`].
@@ -75,7 +77,8 @@ pub struct Element {
     pub in_shell_scope: bool,
 }
 
-/// A node of the tree. Together the nodes cover every byte of the file once.
+/// A node of the tree. The top-level nodes cover every byte behind [`Tree::bom`] once; so do the
+/// start tag, the children and the end tag of an element for its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// An element.
@@ -110,6 +113,11 @@ pub enum Node {
         /// From `</` to `>`.
         span: Span,
     },
+    /// Elements below the depth limit; already reported.
+    Skipped {
+        /// From the first tag past the limit to the end of its element.
+        span: Span,
+    },
 }
 
 impl Node {
@@ -121,6 +129,7 @@ impl Node {
             | Node::Raw { span, .. }
             | Node::Comment { span }
             | Node::ScriptBody { span, .. }
+            | Node::Skipped { span }
             | Node::StrayEnd { span } => *span,
         }
     }
@@ -163,11 +172,35 @@ pub struct SyntaxDiagnostic {
 pub struct Parse {
     /// The tree, always present.
     pub tree: Tree,
-    /// Findings in source order.
+    /// Findings in source order, at most [`MAX_DIAGNOSTICS`] and one more.
     pub diagnostics: Vec<SyntaxDiagnostic>,
-    /// False when the bytes were not UTF-8: the tree is for display only and must not be lowered.
+    /// False when the bytes were not UTF-8 or too many: the tree is for display only and must not
+    /// be lowered.
     pub lowerable: bool,
+    /// Invalid runs of the file in order; empty for valid UTF-8.
+    pub replacements: Vec<Replacement>,
 }
+
+impl Parse {
+    /// Offset in the file of an offset in the text. They differ only behind invalid UTF-8.
+    pub fn original_offset(&self, offset: u32) -> u32 {
+        crate::encoding::original_offset(&self.replacements, offset)
+    }
+
+    /// Whether there is a finding of severity error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == SyntaxSeverity::Error)
+    }
+}
+
+/// Most findings of a compilation (spec 01 section 20). A parse may hold one more, so that a
+/// counter behind it sees that the bound was passed.
+pub const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// The byte order mark.
+pub(crate) const BOM: &str = "\u{FEFF}";
 
 /// The syntax tree of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +211,8 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// Top-level nodes in source order.
     pub top: Vec<NodeId>,
+    /// The skipped byte order mark: `[0, 3)`, or empty when there is none.
+    pub bom: Span,
 }
 
 impl Tree {
@@ -201,6 +236,30 @@ impl Tree {
 
     /// The decoded value of an attribute (spec 01 section 2.4), or `None` for a bare one.
     pub fn value(&self, attribute: &Attribute) -> Option<Cow<'_, str>> {
-        attribute.value.map(|span| Cow::Borrowed(self.slice(span)))
+        let span = attribute.value?;
+        Some(value::decode_text(self.slice(span), attribute.quote))
+    }
+
+    /// The decoded value with a map from its bytes to the source, or `None` for a bare attribute.
+    pub fn decoded(&self, attribute: &Attribute) -> Option<Decoded<'_>> {
+        let span = attribute.value?;
+        Some(value::decode(self.slice(span), attribute.quote, span.start))
+    }
+}
+
+impl Element {
+    /// The first attribute of that name.
+    pub fn attribute(&self, tree: &Tree, name: &str) -> Option<&Attribute> {
+        self.attributes
+            .iter()
+            .find(|attribute| tree.slice(attribute.name) == name)
+    }
+
+    /// The vocabulary entry, if the name is one.
+    pub fn tag(&self) -> Option<Tag> {
+        match self.name {
+            Name::Known(tag) => Some(tag),
+            Name::Unknown => None,
+        }
     }
 }

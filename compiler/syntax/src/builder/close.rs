@@ -1,0 +1,205 @@
+//! End tags (spec 01 section 16.3).
+
+use super::{Builder, Open};
+use crate::context::Context;
+use crate::item::EndTag;
+use crate::tree::Node;
+use crate::{Span, Tag, report};
+
+/// How far a missing end tag may be from the place that shows it.
+const END_TAG_HERE: &str = "this closes the element around it";
+
+impl<'t> Builder<'t> {
+    pub(super) fn end(&mut self, span: Span, end: EndTag) {
+        let scope = self.in_scope();
+        let known = end.tag.filter(|tag| scope || !tag.is_shell());
+        let name = self.slice(end.name);
+        let open = match known {
+            Some(tag) => self
+                .open_known
+                .get(tag as usize)
+                .is_some_and(|count| *count > 0),
+            None => self.open_unknown.get(name).is_some_and(|count| *count > 0),
+        };
+        if known.is_none() && !open && !self.stray_unknown_matters(&end) {
+            let sound = end.closed && end.junk.is_none();
+            if !sound && self.scanner.afford(span.len() as usize) {
+                self.at = span.start + 1;
+                return self.add_text(Span::new(span.start, span.start + 1));
+            }
+            return self.add_text(span);
+        }
+        if self.at_document_level() {
+            self.flush_run();
+        }
+        self.report_shape(span, &end, name);
+        if open {
+            self.close_down_to(known, name, span);
+        } else {
+            self.stray(known, name, span);
+        }
+    }
+
+    /// Whether an end tag of a name that is not recognised here, and of which nothing is open, is
+    /// more than text: at the top level and among declarations, where text is an error anyway, it
+    /// is most likely a misspelt end tag.
+    fn stray_unknown_matters(&self, end: &EndTag) -> bool {
+        let place =
+            self.at_document_level() || (self.in_scope() && self.context() == Context::Declaration);
+        place && end.closed && end.junk.is_none()
+    }
+
+    fn report_shape(&mut self, span: Span, end: &EndTag, name: &str) {
+        if self.is_quiet() {
+            return;
+        }
+        if !end.closed {
+            let offending =
+                ((span.end as usize) < self.text.len()).then(|| Span::new(span.end, span.end + 1));
+            let primary = self.trimmed_end(span);
+            let shown = report::quote(self.slice(primary));
+            self.report(
+                report::unterminated_tag(&shown, primary, offending, ">"),
+                None,
+                None,
+            );
+        } else if let Some(junk) = end.junk {
+            self.report(
+                report::malformed_end_tag(&report::quote(name), junk, span),
+                None,
+                None,
+            );
+        }
+    }
+
+    /// Closes the innermost open element of that name and everything above it.
+    fn close_down_to(&mut self, known: Option<Tag>, name: &str, end_tag: Span) {
+        while let Some(top) = self.stack.last().copied() {
+            let this = match known {
+                Some(tag) => top.tag == Some(tag),
+                None => top.tag.is_none() && self.slice(top.name) == name,
+            };
+            if this {
+                self.pop(Some(end_tag), end_tag.end);
+                return;
+            }
+            if top.report {
+                let at = Some((end_tag, END_TAG_HERE));
+                let found = report::unclosed_element(
+                    self.slice(top.name),
+                    top.start_tag,
+                    at,
+                    !top.first_on_line,
+                );
+                self.report_about(found, &top);
+            }
+            self.pop(None, end_tag.start);
+        }
+    }
+
+    /// Reports a finding about an open element: its path ends with that element.
+    pub(super) fn report_about(&mut self, found: crate::tree::SyntaxDiagnostic, open: &Open) {
+        let depth = self
+            .stack
+            .iter()
+            .position(|other| other.start_tag == open.start_tag);
+        let above = self
+            .stack
+            .split_off(depth.map_or(self.stack.len(), |depth| depth + 1));
+        self.report(found, None, None);
+        self.stack.extend(above);
+    }
+
+    fn stray(&mut self, known: Option<Tag>, name: &str, span: Span) {
+        let Some(top) = self.stack.last().copied() else {
+            if !self.take_orphan_end(name) {
+                let last = known
+                    .and_then(|tag| self.last_closed.get(tag as usize))
+                    .copied();
+                let last = last.filter(|last| !last.is_empty() && last.end <= span.start);
+                self.report(report::unexpected_end_tag(name, span, last), None, None);
+            }
+            self.add(Node::StrayEnd { span });
+            return;
+        };
+        if !self.is_quiet() {
+            let expected = self.slice(top.name);
+            self.report(
+                report::mismatched_tag(name, expected, span, top.start_tag),
+                None,
+                None,
+            );
+        }
+        if self.top_closes_later(&top, span.end) {
+            if self.skip_start.is_none() {
+                self.add(Node::StrayEnd { span });
+            }
+        } else {
+            self.pop(Some(span), span.end);
+        }
+    }
+
+    /// The end tag of an unknown element that was already reported.
+    fn take_orphan_end(&mut self, name: &str) -> bool {
+        match self.orphan_ends.get_mut(name) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the end tag of `top` occurs before the next fence.
+    fn top_closes_later(&mut self, top: &Open, from: u32) -> bool {
+        let name = self.slice(top.name);
+        let table = self.landmarks();
+        let end = match top.tag {
+            Some(tag) => table.end(tag, from),
+            None => table.unknown_end(name, from),
+        };
+        match (end, table.fence(from)) {
+            (Some(end), Some(fence)) => end < fence.start,
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    }
+
+    /// Closes the innermost open element at `end`, with its end tag if it has one.
+    pub(super) fn pop(&mut self, end_tag: Option<Span>, end: u32) {
+        let Some(open) = self.stack.pop() else { return };
+        match open.tag {
+            Some(tag) => {
+                if let Some(count) = self.open_known.get_mut(tag as usize) {
+                    *count -= 1;
+                }
+                if let Some(last) = self.last_closed.get_mut(tag as usize) {
+                    *last = end_tag.unwrap_or(open.start_tag);
+                }
+            }
+            None => {
+                if let Some(count) = self.open_unknown.get_mut(self.slice(open.name)) {
+                    *count -= 1;
+                }
+            }
+        }
+        if let Some(Node::Element(element)) = open
+            .node
+            .and_then(|node| self.nodes.get_mut(node.0 as usize))
+        {
+            element.end_tag = end_tag;
+            element.span.end = end;
+        }
+        if let Some(start) = self.skip_start
+            && open.start_tag.start == start
+        {
+            self.skip_start = None;
+            self.add(Node::Skipped {
+                span: Span::new(start, end),
+            });
+        }
+        if self.stack.is_empty() {
+            self.checkpoint = None;
+        }
+    }
+}
