@@ -13,6 +13,7 @@ pub mod decide;
 pub mod effect;
 pub mod effects;
 pub mod facts;
+pub mod input;
 pub mod matcher;
 pub mod paths;
 pub mod policy;
