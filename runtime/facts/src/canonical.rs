@@ -151,6 +151,16 @@ pub fn locate(path: impl AsRef<Path>) -> Result<Located, CanonicalError> {
     walk(path.as_ref(), Tail::MayBeMissing)
 }
 
+/// The canonical form of an existing path and every symbolic link that led to it, in the order met.
+/// Each link is named by the canonical path of its folder and its own name.
+pub fn canonical_with_links(
+    path: impl AsRef<Path>,
+) -> Result<(CanonicalPath, Vec<PathBuf>), CanonicalError> {
+    let mut walk = Walk::new(path.as_ref())?;
+    walk.run(Tail::MustExist)?;
+    Ok((CanonicalPath(walk.resolved), walk.links))
+}
+
 /// Whether `path` lies in `root` once both are resolved. A path that can not be resolved is in no
 /// root.
 pub fn contains(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
@@ -176,30 +186,13 @@ struct Walk {
     missing: usize,
     /// The last component is known not to be a directory.
     not_a_directory: bool,
-    links: usize,
+    /// Links followed so far.
+    links: Vec<PathBuf>,
 }
 
 fn walk(path: &Path, tail: Tail) -> Result<Located, CanonicalError> {
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.first() != Some(&b'/') {
-        return Err(CanonicalError::Relative);
-    }
-    if bytes.contains(&0) {
-        return Err(CanonicalError::Nul);
-    }
-    if bytes.len() > MAX_PATH_BYTES {
-        return Err(CanonicalError::TooLong);
-    }
-    let mut walk = Walk {
-        resolved: PathBuf::from("/"),
-        pending: components(bytes).collect(),
-        missing: 0,
-        not_a_directory: false,
-        links: 0,
-    };
-    while let Some(component) = walk.pending.pop_front() {
-        walk.step(&component, tail)?;
-    }
+    let mut walk = Walk::new(path)?;
+    walk.run(tail)?;
     Ok(Located {
         exists: walk.missing == 0,
         path: CanonicalPath(walk.resolved),
@@ -207,6 +200,33 @@ fn walk(path: &Path, tail: Tail) -> Result<Located, CanonicalError> {
 }
 
 impl Walk {
+    fn new(path: &Path) -> Result<Self, CanonicalError> {
+        let bytes = path.as_os_str().as_bytes();
+        if bytes.first() != Some(&b'/') {
+            return Err(CanonicalError::Relative);
+        }
+        if bytes.contains(&0) {
+            return Err(CanonicalError::Nul);
+        }
+        if bytes.len() > MAX_PATH_BYTES {
+            return Err(CanonicalError::TooLong);
+        }
+        Ok(Self {
+            resolved: PathBuf::from("/"),
+            pending: components(bytes).collect(),
+            missing: 0,
+            not_a_directory: false,
+            links: Vec::new(),
+        })
+    }
+
+    fn run(&mut self, tail: Tail) -> Result<(), CanonicalError> {
+        while let Some(component) = self.pending.pop_front() {
+            self.step(&component, tail)?;
+        }
+        Ok(())
+    }
+
     fn step(&mut self, component: &OsStr, tail: Tail) -> Result<(), CanonicalError> {
         // Anything behind a plain file, a trailing slash included, can only be missing.
         if self.not_a_directory && tail == Tail::MustExist {
@@ -262,10 +282,10 @@ impl Walk {
 
     /// Replaces the link at the end of `resolved` by its target.
     fn follow(&mut self) -> Result<(), CanonicalError> {
-        self.links += 1;
-        if self.links > MAX_SYMLINKS {
+        if self.links.len() == MAX_SYMLINKS {
             return Err(CanonicalError::TooManyLinks);
         }
+        self.links.push(self.resolved.clone());
         let target = match std::fs::read_link(&self.resolved) {
             Ok(target) => target.into_os_string().into_vec(),
             Err(source) => {

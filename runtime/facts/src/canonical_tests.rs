@@ -200,3 +200,13 @@ fn a_parent_of_a_canonical_path_is_canonical() {
     assert_eq!(CanonicalPath::root().depth(), 0);
     assert_eq!(canonical("/usr/").unwrap().depth(), 1);
 }
+
+#[test]
+fn links_are_named_in_the_order_met() {
+    let (_keep, base) = tree();
+    let (path, links) = canonical_with_links(base.join("two/../secret")).unwrap();
+    assert_eq!(text(&path), base.join("out/secret"));
+    assert_eq!(links, [base.join("two"), base.join("a/up")]);
+    let (_, none) = canonical_with_links(base.join("a/b")).unwrap();
+    assert!(none.is_empty());
+}

@@ -5,3 +5,12 @@
 //! descriptors.
 
 pub mod canonical;
+pub mod environment;
+pub mod error;
+pub mod host;
+pub mod roots;
+pub mod secrets;
+
+pub use canonical::{CanonicalPath, canonical, canonical_or_parent};
+pub use error::FactsError;
+pub use host::{Host, HostInput, Snapshot};
