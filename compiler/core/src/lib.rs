@@ -11,5 +11,7 @@ pub mod diagnostics;
 pub mod expand;
 pub mod manifest;
 pub mod resolve;
+pub mod safe_text;
 
 pub use compile::{Compilation, CompileOptions, compile};
+pub use safe_text::SafeText;

@@ -181,7 +181,6 @@ fn cap(all: &mut Vec<Diagnostic>) {
         .take(MAX_DIAGNOSTICS)
         .map(|(_, at)| *at)
         .collect();
-    let left_out = all.len() - MAX_DIAGNOSTICS;
     let first_left_out = all.iter().enumerate().find(|(at, _)| !kept.contains(at));
     let place = first_left_out.map(|(_, found)| found.primary.place);
     let mut at = 0;
@@ -195,8 +194,7 @@ fn cap(all: &mut Vec<Diagnostic>) {
         detail: None,
         severity: Severity::Error,
         message: format!(
-            "more than {MAX_DIAGNOSTICS} findings; {left_out} more are not shown, the first of \
-             them here"
+            "more than {MAX_DIAGNOSTICS} findings; the first that is not shown is here"
         ),
         path: Vec::new(),
         primary: Label {

@@ -14,8 +14,9 @@ use crate::expand::{Reading, expand};
 use crate::manifest::{Manifest, Platform, SourceRole, requested_sha256};
 use crate::resolve::{Features, Material, Resolution};
 
+pub use chatmd_syntax::{LineIndex, Position};
 pub use findings::MAX_DIAGNOSTICS;
-pub use position::{LineColumn, LineTable, Location};
+pub use position::Location;
 
 /// What a compilation depends on beside its files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +80,7 @@ pub struct CompiledFile {
     /// The text that spans refer to; invalid UTF-8 is replaced.
     pub text: Arc<str>,
     item_starts: Arc<[u32]>,
-    lines: OnceLock<LineTable>,
+    lines: OnceLock<LineIndex>,
 }
 
 impl Compilation {
@@ -110,8 +111,9 @@ impl Compilation {
 
 impl CompiledFile {
     /// Lines of the text.
-    pub fn lines(&self) -> &LineTable {
-        self.lines.get_or_init(|| LineTable::new(&self.text))
+    pub fn lines(&self) -> &LineIndex {
+        self.lines
+            .get_or_init(|| LineIndex::new(Arc::clone(&self.text)))
     }
 
     fn location(&self, place: Place) -> Location<'_> {
@@ -121,8 +123,8 @@ impl CompiledFile {
             file: self,
             index: place.file,
             span,
-            start: lines.line_column(&self.text, span.start),
-            end: lines.line_column(&self.text, span.end),
+            start: lines.position(span.start),
+            end: lines.position(span.end),
         }
     }
 }

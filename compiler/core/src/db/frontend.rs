@@ -15,19 +15,12 @@ pub struct ContentDeclarations {
 }
 
 pub(super) fn parse_document(bytes: &[u8]) -> Parse {
-    Parse {
-        tree: Tree {
-            text: String::from_utf8_lossy(bytes).into(),
-            nodes: Vec::new(),
-            top: Vec::new(),
-        },
-        diagnostics: Vec::new(),
-        lowerable: false,
-    }
+    chatmd_syntax::parse(bytes)
 }
 
 pub(super) fn parse_content(bytes: &[u8]) -> Parse {
-    parse_document(bytes)
+    // Imports exist in authored bodies alone; elsewhere they are text (spec 01 section 5.1).
+    chatmd_syntax::parse_content(bytes, false)
 }
 
 pub(super) fn lower_document(_parse: &Parse) -> FileDeclarations {

@@ -141,25 +141,19 @@ impl Database {
         ))
     }
 
-    /// A document that the caller holds, such as standard input. `name` is both its display path
+    /// A document that the caller holds, such as standard input; an error of reading it becomes a
+    /// finding. `name` is both its display path
     /// and its path in the manifest; imports are found from `directory`.
     ///
     /// `file` says which file the text stands for, if any: an import of that file is a cycle.
-    pub fn root_from_bytes(
+    pub fn root_from_content(
         &mut self,
         name: &str,
         directory: &Utf8Path,
-        bytes: Arc<[u8]>,
+        content: Result<Arc<[u8]>, LoadError>,
         file: Option<&Utf8Path>,
     ) -> Root {
         let directory = normalize(directory);
-        let content = if bytes.len() as u64 > MAX_FILE_BYTES {
-            Err(LoadError::TooLarge {
-                limit: MAX_FILE_BYTES,
-            })
-        } else {
-            Ok(bytes)
-        };
         let located = file.and_then(|file| self.system.locate(&normalize(file)).ok());
         let canonical = match (&located, file) {
             (Some(located), _) => located.canonical.clone(),
