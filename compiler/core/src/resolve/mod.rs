@@ -3,18 +3,35 @@
 //! Pure: equal input gives equal bytes. Every error of every declaration is reported; a
 //! declaration that another pass already reported causes no further error.
 
+mod checks;
+mod context;
+mod convert;
+mod cycles;
+mod effective;
+mod entrypoints;
 pub mod features;
+mod graph;
+mod inherit;
 pub mod input;
-#[allow(dead_code)] // used as soon as resolution itself is in
+mod merge;
+mod output;
+mod profiles;
 mod reference;
-#[allow(dead_code)]
+mod registry;
 mod report;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod unused;
+mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use features::Features;
 pub use input::{Expanded, ExpandedItem, LoadedScript, SourceFile, SourceUse};
+
+use context::{Context, Referrer};
 
 use crate::decl::LiteralSecret;
 use crate::diagnostics::Diagnostic;
@@ -50,6 +67,42 @@ pub struct Material {
 /// `supported` is the set of features that the consumer of the manifest has; a document that needs
 /// another one is refused with `shell.unsupported_feature`.
 pub fn resolve(expanded: &Expanded, platform: Platform, supported: &Features) -> Resolution {
-    let _ = (expanded, platform, supported);
-    Resolution::default()
+    let mut sink = report::Sink::new(expanded);
+    let registry = registry::collect(expanded, &mut sink);
+    let mut cx = Context {
+        expanded,
+        platform,
+        sink,
+        registry,
+        hooks: Vec::new(),
+        executables: HashMap::new(),
+    };
+    inherit::parents(&mut cx);
+    inherit::effective(&mut cx);
+    graph::report(&mut cx);
+    let tools = tools::resolve(&mut cx);
+    let moderator = moderator(&mut cx);
+    checks::runtimes(&mut cx);
+    workers::check(&mut cx);
+    unused::report(&mut cx);
+
+    // Only a document without errors has a manifest; its runtimes are then all complete.
+    let broken = expanded.items.iter().any(|item| item.decl.broken);
+    if broken || cx.sink.failed {
+        return Resolution {
+            diagnostics: cx.sink.diagnostics,
+            ..Resolution::default()
+        };
+    }
+    output::build(cx, tools, moderator, supported)
+}
+
+/// The runtime of the moderator (spec 01 section 11).
+fn moderator(cx: &mut Context<'_>) -> Option<usize> {
+    let (item, decl) = cx.registry.moderator?;
+    let reference = decl.shell_runtime.value()?;
+    let path = ["moderator_runtime", "shell_runtime"];
+    let runtime = cx.runtime(item, reference, Referrer::Runtime, &path)?;
+    cx.registry.runtimes[runtime].used = true;
+    Some(runtime)
 }

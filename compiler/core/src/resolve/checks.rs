@@ -1,0 +1,476 @@
+//! What only the merged runtime shows (spec 02 sections 10 to 13, spec 04 section 7).
+//!
+//! A finding is reported at the runtime that declares one of the sections it is about, so that a
+//! child does not repeat what its parent was told.
+
+use std::sync::Arc;
+
+use super::context::Context;
+use super::effective::{Effective, Entry};
+use super::inherit::written;
+use super::input::ExpandedItem;
+use super::registry::{Parent, field_place};
+use super::report::{Fill, error, note, place, quote, warning};
+use crate::decl::{MatcherDecl, MatcherKindDecl, RuntimeDecl};
+use crate::diagnostics::{Diagnostic, Place};
+use crate::manifest::{
+    Action, ApprovalProvider, AuditContent, AuditFormat, Backend, Confinement, Matcher,
+    MatcherFailure, Platform, Reviewer, ReviewerMode, Sandbox, Scope,
+};
+
+/// Most matcher nodes of a runtime (spec 02 section 11.1).
+const MAX_MATCHER_NODES: usize = 4096;
+
+/// Checks every runtime.
+pub(crate) fn runtimes(cx: &mut Context<'_>) {
+    for index in 0..cx.registry.runtimes.len() {
+        let node = &cx.registry.runtimes[index];
+        let Some(effective) = node.effective.clone() else {
+            continue;
+        };
+        if node.tainted {
+            continue;
+        }
+        let parent = match node.parent {
+            Parent::Runtime(parent) => cx.registry.runtimes[parent].effective.clone(),
+            _ => None,
+        };
+        let check = Check {
+            item: node.item,
+            decl: node.decl,
+            id: node.id.clone(),
+            written: written(&node.decl.id),
+            effective,
+            parent,
+            platform: cx.platform,
+        };
+        for finding in check.all() {
+            cx.sink.push(finding);
+        }
+    }
+}
+
+struct Check<'a> {
+    item: &'a ExpandedItem,
+    decl: &'a RuntimeDecl,
+    id: String,
+    written: &'a str,
+    effective: Arc<Effective>,
+    /// The parent, when it is a runtime of the document.
+    parent: Option<Arc<Effective>>,
+    platform: Platform,
+}
+
+impl Check<'_> {
+    fn all(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        self.backends(&mut findings);
+        self.approvals(&mut findings);
+        self.reviewers(&mut findings);
+        self.audit(&mut findings);
+        self.matchers(&mut findings);
+        self.rules(&mut findings);
+        findings
+    }
+
+    fn at(&self, span: chatmd_syntax::Span) -> Place {
+        place(self.item, span)
+    }
+
+    /// Place of the id: where a finding about the whole runtime points.
+    fn id_at(&self) -> Place {
+        field_place(self.item, &self.decl.id)
+    }
+
+    fn finish(&self, finding: Diagnostic, section: &str) -> Diagnostic {
+        finding
+            .path(["shell_access", self.written, section])
+            .runtime(&self.id)
+    }
+
+    fn backends(&self, findings: &mut Vec<Diagnostic>) {
+        let decl = self.decl;
+        if self.parent.is_some() && decl.capabilities.is_none() && decl.backends.is_none() {
+            return;
+        }
+        let effective = &self.effective;
+        let sandbox = effective.sandbox.value;
+        let accepted = effective.accept_declared_confinement;
+        let mut kept = effective.kept(self.platform);
+        if kept.any(|entry| {
+            entry
+                .value
+                .as_deref()
+                .is_none_or(|backend| eligible(backend, sandbox, accepted))
+        }) {
+            return;
+        }
+        let message = format!(
+            "runtime {} has no backend for sandbox mode `{}` on {}",
+            quote(&self.id),
+            sandbox.as_str(),
+            self.platform.as_str()
+        );
+        let at = match (&decl.capabilities, &decl.backends) {
+            (_, Some(backends)) => self.at(backends.name),
+            (Some(capabilities), None) => capabilities
+                .sandbox
+                .as_ref()
+                .map_or(self.at(capabilities.name), |s| self.at(s.span)),
+            (None, None) => self.id_at(),
+        };
+        let mut finding =
+            error("shell.incompatible_backend", at, message).label("nothing could run a command");
+        if effective.sandbox.at != Some(at) {
+            finding = finding.also(effective.sandbox.at, "the sandbox mode is set here");
+        }
+        for entry in effective.backends.iter().take(8) {
+            finding = finding.hint(self.excluded(entry, sandbox));
+        }
+        findings.push(self.finish(
+            finding.hint("add a backend that fits, or change `sandbox`"),
+            "backends",
+        ));
+    }
+
+    fn excluded(&self, entry: &Entry<Backend>, sandbox: Sandbox) -> String {
+        let Some(backend) = entry.value.as_deref() else {
+            return String::new();
+        };
+        let name = match &entry.id {
+            Some(id) => format!("{} {}", kind(backend), quote(id)),
+            None => kind(backend).to_owned(),
+        };
+        if !super::effective::runs_on(backend, self.platform) {
+            return format!("{name} is left out: it is for another platform");
+        }
+        match (backend, sandbox) {
+            (
+                Backend::External {
+                    confinement: Confinement::Declared,
+                    ..
+                },
+                Sandbox::Required,
+            ) => {
+                format!(
+                    "{name} is not eligible: set `accept_declared_confinement=\"true\"` to trust it"
+                )
+            }
+            (_, Sandbox::Required) => format!("{name} is not eligible: it does not confine"),
+            _ => format!("{name} is not eligible: it confines, and `direct_unsafe` asks for none"),
+        }
+    }
+
+    fn approvals(&self, findings: &mut Vec<Diagnostic>) {
+        let Some(section) = &self.decl.approvals else {
+            return;
+        };
+        let effective = &self.effective;
+        let offered = effective.scopes.value.contains(&Scope::DurableExact);
+        let name = self.at(section.name);
+        if offered && !effective.durable.value {
+            let own = section.scopes.as_ref().map(|scopes| self.at(scopes.span));
+            let at = own
+                .or(section.durable.as_ref().map(|d| self.at(d.span)))
+                .unwrap_or(name);
+            let mut finding = error(
+                "shell.durable_scope_disabled",
+                at,
+                format!(
+                    "runtime {} offers `durable_exact`, but storing durable grants is off",
+                    quote(&self.id)
+                ),
+            )
+            .label("offers a scope that can not be stored")
+            .hint("set `durable=\"true\"`, or drop `durable_exact` from `scopes`");
+            if own.is_none() {
+                finding = finding.also(effective.scopes.at, "the scope is offered here");
+            }
+            findings.push(self.finish(finding, "approvals"));
+        }
+        if !offered && effective.durable.value {
+            let at = section
+                .durable
+                .as_ref()
+                .map_or(name, |durable| self.at(durable.span));
+            let message = format!(
+                "runtime {} may store durable grants, but never offers the scope `durable_exact`",
+                quote(&self.id)
+            );
+            let finding = warning("shell.durable_scope_unused", at, message)
+                .label("has no effect")
+                .hint("add `durable_exact` to `scopes`, or drop `durable`");
+            findings.push(self.finish(finding, "approvals"));
+        }
+    }
+
+    fn reviewers(&self, findings: &mut Vec<Diagnostic>) {
+        let effective = &self.effective;
+        if let Some(section) = &self.decl.reviewers
+            && effective.reviewer_mode == ReviewerMode::Chain
+            && effective.reviewers.is_empty()
+        {
+            let finding = warning(
+                "shell.empty_reviewers",
+                self.at(section.name),
+                format!(
+                    "runtime {} has an empty reviewer chain: every question is denied",
+                    quote(&self.id)
+                ),
+            )
+            .label("nobody can answer")
+            .hint("add a `reviewer`, or remove the section to ask the user");
+            findings.push(self.finish(finding, "reviewers"));
+        }
+        if self.decl.reviewers.is_none() && self.decl.approvals.is_none() {
+            return;
+        }
+        if effective.provider != ApprovalProvider::None {
+            return;
+        }
+        for entry in &effective.reviewers {
+            let Some(Reviewer::Ui { id }) = entry.value.as_deref() else {
+                continue;
+            };
+            let own = entry
+                .at
+                .filter(|at| at.file == self.item.file && at.item == Some(self.item.item));
+            let declared = self.decl.approvals.as_ref().map(|section| {
+                self.at(section
+                    .provider
+                    .as_ref()
+                    .map_or(section.name, |provider| provider.span))
+            });
+            let Some(at) = own.or(declared) else { continue };
+            let finding = warning(
+                "shell.ui_reviewer_without_provider",
+                at,
+                format!(
+                    "reviewer {} asks the user, but `provider` is `none`",
+                    quote(id)
+                ),
+            )
+            .label("can never answer")
+            .hint("set `provider=\"ui\"` on `approvals`, or remove the reviewer");
+            findings.push(self.finish(finding, "reviewers"));
+        }
+    }
+
+    fn audit(&self, findings: &mut Vec<Diagnostic>) {
+        let Some(section) = &self.decl.audit else {
+            return;
+        };
+        let audit = &self.effective.audit;
+        if audit.format == AuditFormat::None
+            && let Some(filter) = self.effective.filter_at
+        {
+            let at = section
+                .filter
+                .as_ref()
+                .map_or(self.at(section.name), |f| self.at(f.span));
+            let finding = warning(
+                "shell.audit_filter_unused",
+                at,
+                format!(
+                    "runtime {} filters an audit stream that it does not write",
+                    quote(&self.id)
+                ),
+            )
+            .label("has no effect with format `none`")
+            .also((filter != at).then_some(filter), "the filter")
+            .hint("choose another `format`, or remove the filter");
+            findings.push(self.finish(finding, "audit"));
+        }
+        if let Some(content) = section
+            .content
+            .as_ref()
+            .filter(|c| c.value == AuditContent::Full)
+        {
+            let finding = warning(
+                "shell.audit_full_content",
+                self.at(content.span),
+                format!(
+                    "runtime {} writes complete commands and output to its audit",
+                    quote(&self.id)
+                ),
+            )
+            .label("may record secrets that no rule redacts")
+            .hint("prefer `content=\"redacted\"`");
+            findings.push(self.finish(finding, "audit"));
+        }
+    }
+
+    fn matchers(&self, findings: &mut Vec<Diagnostic>) {
+        if nodes(&self.effective) <= MAX_MATCHER_NODES {
+            return;
+        }
+        if self
+            .parent
+            .as_deref()
+            .is_some_and(|parent| nodes(parent) > MAX_MATCHER_NODES)
+        {
+            return;
+        }
+        let at = self
+            .decl
+            .policy
+            .as_ref()
+            .map_or(self.id_at(), |section| self.at(section.name));
+        let message = format!(
+            "runtime {} has more than {MAX_MATCHER_NODES} matchers",
+            quote(&self.id)
+        );
+        let finding = error("shell.matcher_too_deep", at, message)
+            .label("too many matchers, inherited ones included")
+            .hint("merge rules, or replace lists of names by one `program_regex`");
+        findings.push(self.finish(finding, "policy"));
+    }
+
+    fn rules(&self, findings: &mut Vec<Diagnostic>) {
+        let effective = &self.effective;
+        for rule in self.decl.policy.iter().flat_map(|section| &section.rules) {
+            let Some(matcher) = &rule.matcher else {
+                continue;
+            };
+            let id = quote(&rule.id.value);
+            let by_name = rule.action == Action::Allow
+                && !effective.write.is_empty()
+                && by_name_only(matcher);
+            if by_name {
+                let finding = note(
+                    "shell.untrusted_allow",
+                    self.at(rule.id.span),
+                    format!(
+                        "rule {id} allows a program by its name, in a runtime that can write files"
+                    ),
+                )
+                .label("a file of that name could be planted")
+                .hint("add `<trusted_executable/>` in an `all`, or use `resolved_path`");
+                findings.push(
+                    finding
+                        .path(self.rule_path(&rule.id.value))
+                        .runtime(&self.id),
+                );
+            }
+            let drops = rule.action == Action::Deny
+                || (rule.action == Action::Ask && effective.policy == Action::Allow);
+            if drops {
+                self.clamped(matcher, &format!("rule {id}"), &rule.id.value, findings);
+            }
+        }
+        for interceptor in self
+            .decl
+            .interceptors
+            .iter()
+            .flat_map(|section| &section.entries)
+        {
+            if let Some(matcher) = &interceptor.matcher {
+                let id = &interceptor.id.value;
+                self.clamped(matcher, &format!("interceptor {}", quote(id)), id, findings);
+            }
+        }
+    }
+
+    fn rule_path(&self, id: &str) -> [String; 5] {
+        ["shell_access", self.written, "policy", "rule", id].map(str::to_owned)
+    }
+
+    /// `failure="no_match"` where it could be read as dropping the restriction.
+    fn clamped(
+        &self,
+        matcher: &MatcherDecl,
+        owner: &str,
+        id: &str,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        let mut open = vec![matcher];
+        while let Some(matcher) = open.pop() {
+            match &matcher.kind {
+                MatcherKindDecl::All(of) | MatcherKindDecl::Any(of) => open.extend(of),
+                MatcherKindDecl::Not(of) => open.push(of),
+                MatcherKindDecl::ChatmlMatch {
+                    failure: MatcherFailure::NoMatch,
+                    ..
+                } => {
+                    let finding = warning(
+                        "shell.matcher_failure_clamped",
+                        self.at(matcher.name),
+                        format!(
+                            "a failing script does not switch {owner} off: it counts as a match"
+                        ),
+                    )
+                    .label("`failure=\"no_match\"` has no effect here")
+                    .hint("drop `failure`, or write `failure=\"deny\"` to refuse the command");
+                    findings.push(finding.path(self.rule_path(id)).runtime(&self.id));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn kind(backend: &Backend) -> &'static str {
+    match backend {
+        Backend::Seatbelt { .. } => "seatbelt",
+        Backend::Bubblewrap { .. } => "bubblewrap",
+        Backend::Direct { .. } => "direct",
+        Backend::External { .. } => "external backend",
+    }
+}
+
+/// Eligibility of a backend of the target platform (spec 02 section 10).
+pub(crate) fn eligible(backend: &Backend, sandbox: Sandbox, accepted: bool) -> bool {
+    let confines = match backend {
+        Backend::Seatbelt { .. } | Backend::Bubblewrap { .. } => true,
+        Backend::Direct { .. } => false,
+        Backend::External { confinement, .. } => accepted && *confinement == Confinement::Declared,
+    };
+    match sandbox {
+        Sandbox::Required => confines,
+        Sandbox::Preferred => true,
+        Sandbox::DirectUnsafe => match backend {
+            Backend::Seatbelt { .. } | Backend::Bubblewrap { .. } => false,
+            Backend::Direct { .. } => true,
+            Backend::External { .. } => !confines,
+        },
+    }
+}
+
+/// Matcher nodes of the rules and interceptors.
+fn nodes(effective: &Effective) -> usize {
+    let rules = effective
+        .rules
+        .iter()
+        .filter_map(|entry| entry.value.as_deref());
+    let interceptors = effective
+        .interceptors
+        .iter()
+        .filter_map(|entry| entry.value.as_deref());
+    let mut open: Vec<&Matcher> = rules.map(|rule| &rule.matcher).collect();
+    open.extend(interceptors.filter_map(|interceptor| interceptor.matcher.as_ref()));
+    let mut count = 0;
+    while let Some(matcher) = open.pop() {
+        count += 1;
+        match matcher {
+            Matcher::All { of } | Matcher::Any { of } => open.extend(of),
+            Matcher::Not { of } => open.push(of),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Whether a matcher names programs and neither trust nor a path.
+fn by_name_only(matcher: &MatcherDecl) -> bool {
+    let (mut named, mut open) = (false, vec![matcher]);
+    while let Some(matcher) = open.pop() {
+        match &matcher.kind {
+            MatcherKindDecl::TrustedExecutable | MatcherKindDecl::ResolvedPath(_) => return false,
+            MatcherKindDecl::Basename(_) | MatcherKindDecl::Program(_) => named = true,
+            MatcherKindDecl::All(of) | MatcherKindDecl::Any(of) => open.extend(of),
+            // What is excluded does not make a program trusted.
+            _ => {}
+        }
+    }
+    named
+}

@@ -1,0 +1,252 @@
+//! What every step of resolution shares.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::input::{Expanded, ExpandedItem};
+use super::reference::{BUILTIN, Lookup, Names, candidates};
+use super::registry::Registry;
+use super::report::{Fill, Sink, error, list, nearest, place, quote};
+use crate::decl::Sp;
+use crate::diagnostics::{Diagnostic, Place};
+use crate::manifest::{Hook, Platform, ScriptKind};
+
+/// A use of an executable extension, once per declaration.
+pub(crate) struct HookUse {
+    /// Declaring runtime (index).
+    pub(crate) owner: usize,
+    /// `reviewer ID`, `interceptor ID`, `analyzer ID` or `audit filter`.
+    pub(crate) via: String,
+    /// Worker runtime (index).
+    pub(crate) worker: usize,
+    /// The `runtime` value.
+    pub(crate) worker_at: Place,
+    /// The `timeout` value, when written.
+    pub(crate) timeout_at: Option<Place>,
+    /// The `max_input` value, when written.
+    pub(crate) max_input_at: Option<Place>,
+    pub(crate) hook: Hook,
+}
+
+/// State of one resolution.
+pub(crate) struct Context<'a> {
+    pub(crate) expanded: &'a Expanded,
+    pub(crate) platform: Platform,
+    pub(crate) sink: Sink,
+    pub(crate) registry: Registry<'a>,
+    pub(crate) hooks: Vec<HookUse>,
+    /// Executable ids by runtime, for the runtimes that a tool asked about.
+    pub(crate) executables: HashMap<usize, HashSet<Arc<str>>>,
+}
+
+/// Which reference is looked up: decides the code and the words of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Referrer {
+    Extends,
+    Runtime,
+    Worker,
+}
+
+impl<'a> Context<'a> {
+    /// The manifest path of a file.
+    pub(crate) fn file(&self, item: &ExpandedItem) -> &'a str {
+        let index = item.file.0 as usize;
+        self.expanded
+            .files
+            .get(index)
+            .map_or("", |file| file.path.as_str())
+    }
+
+    /// Resolves a runtime reference that is not a built-in profile; failures are reported.
+    pub(crate) fn runtime(
+        &mut self,
+        item: &ExpandedItem,
+        reference: &Sp<String>,
+        referrer: Referrer,
+        path: &[&str],
+    ) -> Option<usize> {
+        let at = place(item, reference.span);
+        if reference.value.starts_with(BUILTIN) {
+            let message = format!(
+                "{} is a built-in profile; only `extends` can name one",
+                quote(&reference.value)
+            );
+            self.sink.push(
+                error("shell.invalid_reference", at, message)
+                    .label("not a declared runtime")
+                    .hint(format!(
+                        "declare `<shell_access id=\"…\" extends=\"{}\"/>` and refer to that id",
+                        reference.value
+                    ))
+                    .path(path.iter().copied()),
+            );
+            return None;
+        }
+        let namespace = item.namespace.as_deref();
+        let unread = &self.registry.unread_runtimes;
+        match self
+            .registry
+            .runtime_names
+            .look_up(namespace, &reference.value, unread)
+        {
+            Lookup::Found(index) => return Some(index),
+            Lookup::Poisoned => {}
+            Lookup::Ambiguous(first, second) => {
+                let declared = [first, second].map(|index| {
+                    let node = &self.registry.runtimes[index];
+                    (
+                        node.id.clone(),
+                        super::registry::field_place(node.item, &node.decl.id),
+                    )
+                });
+                let finding = ambiguous(at, &reference.value, declared);
+                self.sink.push(finding.path(path.iter().copied()));
+            }
+            Lookup::Unknown => {
+                let (code, what) = match referrer {
+                    Referrer::Worker => ("shell.unknown_worker_runtime", "worker runtime"),
+                    Referrer::Extends | Referrer::Runtime => ("shell.unknown_runtime", "runtime"),
+                };
+                let finding = unknown(
+                    code,
+                    what,
+                    (namespace, reference, at),
+                    &self.registry.runtime_names,
+                    self.sink.suggests(),
+                );
+                let finding = if referrer == Referrer::Worker {
+                    finding.hint("declare a separate runtime for the hook, for example from `builtin:hook-worker@1`")
+                } else {
+                    finding
+                };
+                self.sink.push(finding.path(path.iter().copied()));
+            }
+        }
+        None
+    }
+
+    /// Resolves a script reference and checks its kind; failures are reported. The script counts as
+    /// referenced in any case.
+    pub(crate) fn script(
+        &mut self,
+        item: &ExpandedItem,
+        reference: &Sp<String>,
+        kind: ScriptKind,
+        path: &[&str],
+    ) -> Option<usize> {
+        let at = place(item, reference.span);
+        let namespace = item.namespace.as_deref();
+        let unread = &self.registry.unread_scripts;
+        match self
+            .registry
+            .script_names
+            .look_up(namespace, &reference.value, unread)
+        {
+            Lookup::Found(index) => {
+                let script = self.registry.scripts.get_mut(index)?;
+                script.referenced = true;
+                let found = script.decl.kind?;
+                if found == kind {
+                    return Some(index);
+                }
+                let message = format!(
+                    "script {} has kind `{}`; this place needs `{}`",
+                    quote(&script.id),
+                    found.as_str(),
+                    kind.as_str()
+                );
+                let declared = super::registry::field_place(script.item, &script.decl.id);
+                self.sink.push(
+                    error("shell.script_kind_mismatch", at, message)
+                        .label(format!("needs a script of kind `{}`", kind.as_str()))
+                        .also(
+                            Some(declared),
+                            format!("declared with kind `{}`", found.as_str()),
+                        )
+                        .hint("change the kind of the script or refer to another one")
+                        .path(path.iter().copied()),
+                );
+            }
+            Lookup::Poisoned => {}
+            Lookup::Ambiguous(first, second) => {
+                let declared = [first, second].map(|index| {
+                    let node = &self.registry.scripts[index];
+                    (
+                        node.id.clone(),
+                        super::registry::field_place(node.item, &node.decl.id),
+                    )
+                });
+                for index in [first, second] {
+                    self.registry.scripts[index].referenced = true;
+                }
+                let finding = ambiguous(at, &reference.value, declared);
+                self.sink.push(finding.path(path.iter().copied()));
+            }
+            Lookup::Unknown => {
+                let finding = unknown(
+                    "shell.unknown_script",
+                    "script",
+                    (namespace, reference, at),
+                    &self.registry.script_names,
+                    self.sink.suggests(),
+                );
+                self.sink.push(finding.path(path.iter().copied()));
+            }
+        }
+        None
+    }
+}
+
+fn ambiguous(at: Place, reference: &str, declared: [(String, Place); 2]) -> Diagnostic {
+    let [(first, first_at), (second, second_at)] = declared;
+    error(
+        "shell.ambiguous_reference",
+        at,
+        format!(
+            "{} may mean {} or {}",
+            quote(reference),
+            quote(&first),
+            quote(&second)
+        ),
+    )
+    .label("two declarations fit")
+    .also(Some(first_at), format!("declares {}", quote(&first)))
+    .also(Some(second_at), format!("declares {}", quote(&second)))
+    .hint("rename one of the two declarations, or change the namespace of one import")
+}
+
+fn unknown(
+    code: &'static str,
+    what: &str,
+    (namespace, reference, at): (Option<&str>, &Sp<String>, Place),
+    names: &Names,
+    suggest: bool,
+) -> Diagnostic {
+    let tried = candidates(namespace, &reference.value);
+    let mut message = format!("no {what} is named {}", quote(&tried[0]));
+    if let Some(other) = tried.get(1) {
+        message.push_str(&format!(" or {}", quote(other)));
+    }
+    let mut finding = error(code, at, message).label("not declared");
+    if !suggest {
+        return finding;
+    }
+    let near = tried.iter().find_map(|name| nearest(name, names.all()));
+    match near {
+        Some(near) => {
+            // Written from inside its namespace, the name is shorter.
+            let prefix = namespace.map(|namespace| format!("{namespace}:"));
+            let short = prefix
+                .and_then(|prefix| near.strip_prefix(prefix.as_str()))
+                .unwrap_or(near);
+            finding = finding.hint(format!("did you mean {}?", quote(short)));
+            finding.fix(format!("refer to {}", quote(short)), at, short)
+        }
+        None => match names.all().next() {
+            Some(_) => finding.hint(format!("declared: {}", list(names.all().take(50)))),
+            None => finding.hint(format!(
+                "the document declares no {what}: add one or import it"
+            )),
+        },
+    }
+}
