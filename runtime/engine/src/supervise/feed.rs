@@ -40,7 +40,7 @@ pub(super) enum Event {
 }
 
 /// One read: `Ok(0)` is the end of the pipe.
-pub(super) async fn read_some(pipe: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) async fn read_some(pipe: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         let mut ready = pipe.readable().await?;
         let attempt =

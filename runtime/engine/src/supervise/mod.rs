@@ -5,6 +5,7 @@
 
 mod capture;
 mod feed;
+
 mod run;
 
 use std::os::fd::OwnedFd;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use capture::{Captured, EDGE_BYTES};
+pub(crate) use feed::read_some;
 pub use run::run;
 
 use crate::sys::Guarded;

@@ -1,0 +1,220 @@
+//! The installed bubblewrap: finding it, pinning it, and asking what it can do (06b B1.3).
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, WRAPPER_PLACES, parse_version};
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use crate::identity::hex;
+use crate::supervise::{self, Budget, Silent, Stage, Termination, WaitStatus};
+use crate::sys::{Launch, descriptor, launcher};
+
+/// Bound of every question put to the wrapper.
+const QUESTION: Duration = Duration::from_secs(5);
+/// Largest wrapper, in bytes.
+const WRAPPER_BYTES: u64 = 16 * 1024 * 1024;
+/// Bits of `CapEff` that the private `/dev` needs.
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_MKNOD: u32 = 27;
+
+/// A bubblewrap that may be used.
+#[derive(Debug)]
+pub struct Wrapper {
+    path: PathBuf,
+    sha256: String,
+    program: OwnedFd,
+    version: (u32, u32, u32),
+    features: Features,
+    private_dev: bool,
+    warnings: Vec<String>,
+}
+
+impl Wrapper {
+    /// Finds the wrapper at its declared path or at one of the fixed places, and asks it what it
+    /// can do. The error says what is wrong with each place that was tried.
+    pub async fn find(declared: Option<&Path>) -> Result<Self, String> {
+        let mut reasons = Vec::new();
+        let places: Vec<&Path> = match declared {
+            Some(path) => vec![path],
+            None => WRAPPER_PLACES.iter().map(Path::new).collect(),
+        };
+        for place in &places {
+            match pin(place) {
+                Ok(None) => {}
+                Ok(Some(pinned)) => return pinned.ask().await,
+                Err(reason) => reasons.push(format!("{}: {reason}", place.display())),
+            }
+        }
+        if !reasons.is_empty() {
+            return Err(reasons.join("; "));
+        }
+        let list: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+        Err(format!("bubblewrap is not installed ({})", list.join(", ")))
+    }
+
+    /// Canonical path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Digest of the wrapper.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Version as printed.
+    pub fn version(&self) -> (u32, u32, u32) {
+        self.version
+    }
+
+    /// Recognised options.
+    pub fn features(&self) -> Features {
+        self.features
+    }
+
+    /// Whether stages get an own `/dev` (uid 0 with the capabilities for it).
+    pub fn private_dev(&self) -> bool {
+        self.private_dev
+    }
+
+    /// What inspection says about it.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The descriptor that is executed: a sealed copy for uid 0, else the pinned file.
+    pub(super) fn program(&self) -> io::Result<OwnedFd> {
+        descriptor::duplicate(self.program.as_fd())
+    }
+}
+
+struct Pinned {
+    path: PathBuf,
+    sha256: String,
+    program: OwnedFd,
+}
+
+/// Opens a candidate, judges it and reads it. `None`: nothing is there.
+fn pin(place: &Path) -> Result<Option<Pinned>, String> {
+    let path = match place.canonicalize() {
+        Ok(path) => path,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut file = File::open(&path).map_err(|error| error.to_string())?;
+    let before = file.metadata().map_err(|error| error.to_string())?;
+    if !before.is_file() || before.mode() & 0o111 == 0 {
+        return Err("it is not an executable file".into());
+    }
+    if before.uid() != 0 || before.mode() & 0o022 != 0 {
+        return Err("it must belong to root and be writable by nobody else".into());
+    }
+    if before.mode() & 0o6000 != 0 {
+        return Err("a set-user-id bubblewrap is not supported".into());
+    }
+    let mut digest = Sha256::new();
+    let copy = descriptor::sealed_copy(c"bwrap", &mut file, WRAPPER_BYTES, |chunk| {
+        digest.update(chunk);
+    })
+    .map_err(|error| error.to_string())?;
+    let after = file.metadata().map_err(|error| error.to_string())?;
+    if (before.len(), before.mtime_nsec(), before.ctime_nsec())
+        != (after.len(), after.mtime_nsec(), after.ctime_nsec())
+    {
+        return Err("it changed while it was being read".into());
+    }
+    // As uid 0 the host's file would be within reach inside, as /proc/1/exe.
+    let program = if nix::unistd::geteuid().is_root() {
+        copy
+    } else {
+        descriptor::above_stdio(file.into()).map_err(|error| error.to_string())?
+    };
+    Ok(Some(Pinned { path, sha256: hex(&digest.finalize()), program }))
+}
+
+impl Pinned {
+    async fn ask(self) -> Result<Wrapper, String> {
+        let text = self.question("--version").await?;
+        let version = parse_version(&text)
+            .ok_or_else(|| format!("{} is not bubblewrap", self.path.display()))?;
+        if version < MINIMUM_VERSION {
+            let (major, minor, patch) = MINIMUM_VERSION;
+            return Err(format!("bubblewrap {major}.{minor}.{patch} or newer is needed"));
+        }
+        let features = Features::from_help(&self.question("--help").await?);
+        features.require().map_err(|error| error.to_string())?;
+        let root = nix::unistd::geteuid().is_root();
+        let private_dev = root && has_capabilities(&[CAP_SYS_ADMIN, CAP_MKNOD]);
+        let mut warnings = Vec::new();
+        if root {
+            warnings.push("the sandbox runs as uid 0".to_owned());
+        }
+        if root && !private_dev {
+            warnings.push("uid 0 without CAP_SYS_ADMIN and CAP_MKNOD: the host's device nodes are shared with the sandbox".to_owned());
+        }
+        let Pinned { path, sha256, program } = self;
+        Ok(Wrapper { path, sha256, program, version, features, private_dev, warnings })
+    }
+
+    /// Runs the wrapper with one option and returns what it prints.
+    async fn question(&self, option: &str) -> Result<String, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("bwrap {option} failed: {error}");
+        let io = |error: io::Error| failed(&error);
+        let (stdout, stdout_write) = descriptor::pipe().map_err(io)?;
+        let (stderr, stderr_write) = descriptor::pipe().map_err(io)?;
+        let word = |text: &str| CString::new(text).unwrap_or_default();
+        let launch = Launch {
+            program: descriptor::duplicate(self.program.as_fd()).map_err(io)?,
+            keep_program: false,
+            argv: vec![word("bwrap"), word(option)],
+            env: Vec::new(),
+            cwd: None,
+            stdin: None,
+            stdout: stdout_write,
+            stderr: stderr_write,
+            inherit: Vec::new(),
+            limits: Vec::new(),
+            no_new_privs: true,
+            private_dev: false,
+        };
+        let process = launcher().map_err(io)?.start(launch).await.map_err(|e| failed(&e))?;
+        let stage = Stage {
+            process,
+            stdout: Some(stdout),
+            stderr,
+            side: None,
+            termination: Termination::Immediate,
+        };
+        let mut budget = Budget {
+            deadline: Instant::now() + QUESTION,
+            idle: None,
+            stdout_bytes: 64 * 1024,
+            stderr_bytes: 4096,
+            total_bytes: 128 * 1024,
+            total_used: 0,
+        };
+        let ended = supervise::run(vec![stage], None, &mut budget, &mut Silent)
+            .await
+            .map_err(|_| failed(&"no answer within 5 seconds"))?;
+        let end = ended.into_iter().next().ok_or_else(|| failed(&"no answer"))?;
+        if end.status != Some(WaitStatus::Exited(0)) {
+            let reason = String::from_utf8_lossy(&end.stderr.first);
+            return Err(failed(&reason.lines().next().unwrap_or("unexpected end")));
+        }
+        Ok(String::from_utf8_lossy(&end.stdout.bytes).into_owned())
+    }
+}
+
+fn has_capabilities(bits: &[u32]) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = set.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    bits.iter().all(|bit| set & (1 << bit) != 0)
+}
