@@ -10,6 +10,7 @@ pub mod decl;
 pub mod diagnostics;
 pub mod expand;
 pub mod manifest;
+pub mod published;
 pub mod resolve;
 pub mod safe_text;
 

@@ -3,5 +3,6 @@
 
 pub mod identity;
 pub mod output;
+pub mod sandbox;
 pub mod supervise;
 pub mod sys;

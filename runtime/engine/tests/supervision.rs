@@ -28,6 +28,28 @@ fn command(argv: &[&'static str]) -> Command {
     }
 }
 
+fn limits(
+    cpu: Option<u64>,
+    memory: Option<u64>,
+    file: Option<u64>,
+    open: Option<u64>,
+) -> Vec<Limit> {
+    let limits = chatmd_compiler::manifest::Limits {
+        wall_time_ms: 1_000,
+        idle_time_ms: None,
+        max_stdin_bytes: 0,
+        stdout_bytes: 1,
+        stderr_bytes: 1,
+        total_output_bytes: 1,
+        cpu_time_ms: cpu,
+        memory_bytes: memory,
+        file_size_bytes: file,
+        open_files: open,
+    };
+    let lowered = chatmd_plan::limits::lower(&limits).unwrap();
+    lowered.resources.into_iter().map(Limit::from).collect()
+}
+
 fn sh(script: &'static str) -> Command {
     command(&["/bin/sh", "-c", script])
 }
@@ -380,9 +402,9 @@ async fn only_the_wanted_descriptors_reach_the_program() {
 
 #[tokio::test]
 async fn limits_reach_the_program() {
-    let limits = Limit::list(Some(1_500), Some(512 << 20), Some(1 << 20), Some(40));
+    let bounds = limits(Some(1_500), Some(512 << 20), Some(1 << 20), Some(40));
     let mut show = sh("ulimit -c; ulimit -St; ulimit -Ht; ulimit -v; ulimit -f; ulimit -n");
-    show.limits = limits;
+    show.limits = bounds;
     let end = ended(vec![show]).await;
     assert_eq!(
         String::from_utf8_lossy(&end[0].stdout.bytes),
@@ -390,7 +412,7 @@ async fn limits_reach_the_program() {
     );
 
     let mut spin = sh("while :; do :; done");
-    spin.limits = Limit::list(Some(1_000), None, None, None);
+    spin.limits = limits(Some(1_000), None, None, None);
     let end = ended(vec![spin]).await;
     assert_eq!(end[0].status, Some(WaitStatus::Signaled(libc::SIGXCPU)));
 }

@@ -47,5 +47,9 @@ pub async fn start_direct(
         private_dev: false,
     };
     let process = launcher().map_err(StartError::spawn)?.start(launch).await?;
-    Ok(Started { process, side: None, hold: Start::Running })
+    Ok(Started {
+        process,
+        side: None,
+        hold: Start::Running,
+    })
 }

@@ -63,13 +63,17 @@ pub(super) async fn wait_and_check(
     let deadline = Instant::now() + READY_BOUND;
     let late = || StartError::sandbox("the sandbox was not ready within 5 seconds");
     let wait = tokio::time::timeout_at(deadline, first_record(status, side));
-    let Some(child) = wait.await.map_err(|_| late())? else { return Ok(Readiness::Ended) };
+    let Some(child) = wait.await.map_err(|_| late())? else {
+        return Ok(Readiness::Ended);
+    };
     loop {
         match look(child, stage_pid) {
             Look::Holding => break,
             Look::Gone => return Ok(Readiness::Ended),
             Look::Foreign => {
-                return Err(StartError::sandbox("the reported process is not of this sandbox"));
+                return Err(StartError::sandbox(
+                    "the reported process is not of this sandbox",
+                ));
             }
             Look::Busy => {}
         }
@@ -105,9 +109,14 @@ enum Look {
 
 /// Capabilities are dropped directly before bubblewrap waits, so none left means that it waits.
 fn look(child: i32, stage_pid: i32) -> Look {
-    let Ok(status) = fs::read_to_string(format!("/proc/{child}/status")) else { return Look::Gone };
+    let Ok(status) = fs::read_to_string(format!("/proc/{child}/status")) else {
+        return Look::Gone;
+    };
     let field = |name: &str| {
-        status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .map(str::trim)
     };
     if field("State").is_none_or(|state| state.starts_with('Z')) {
         return Look::Gone;
@@ -116,7 +125,11 @@ fn look(child: i32, stage_pid: i32) -> Look {
         return Look::Foreign;
     }
     let none = field("CapEff").is_some_and(|set| set.bytes().all(|digit| digit == b'0'));
-    if none && field("NoNewPrivs") == Some("1") { Look::Holding } else { Look::Busy }
+    if none && field("NoNewPrivs") == Some("1") {
+        Look::Holding
+    } else {
+        Look::Busy
+    }
 }
 
 /// All checks; the text names the first that failed.
@@ -170,11 +183,14 @@ fn check_network(child: i32) -> Result<(), String> {
 }
 
 fn open_root(child: i32) -> io::Result<OwnedFd> {
-    let flags = nix::fcntl::OFlag::O_PATH
-        | nix::fcntl::OFlag::O_DIRECTORY
-        | nix::fcntl::OFlag::O_CLOEXEC;
+    let flags =
+        nix::fcntl::OFlag::O_PATH | nix::fcntl::OFlag::O_DIRECTORY | nix::fcntl::OFlag::O_CLOEXEC;
     let path = format!("/proc/{child}/root");
-    Ok(nix::fcntl::open(path.as_str(), flags, nix::sys::stat::Mode::empty())?)
+    Ok(nix::fcntl::open(
+        path.as_str(),
+        flags,
+        nix::sys::stat::Mode::empty(),
+    )?)
 }
 
 fn inside(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {

@@ -125,8 +125,12 @@ pub async fn start_bubblewrap(
     streams: Streams,
 ) -> Result<Started, StartError> {
     let mut opened = open_all(start.plan, start.files)?;
-    let options = start.plan.encode_args(&opened.numbers).map_err(StartError::sandbox)?;
-    let args = descriptor::sealed_bytes(c"chatmd-args", &options, false).map_err(StartError::spawn)?;
+    let options = start
+        .plan
+        .encode_args(&opened.numbers)
+        .map_err(StartError::sandbox)?;
+    let args =
+        descriptor::sealed_bytes(c"chatmd-args", &options, false).map_err(StartError::spawn)?;
     let argv = argv(&args, &start.plan.command)?;
     opened.inherit.push(args);
     let launch = Launch {
@@ -144,19 +148,31 @@ pub async fn start_bubblewrap(
         no_new_privs: false,
         private_dev: start.wrapper.private_dev(),
     };
-    let process = launcher().map_err(StartError::spawn)?.start(launch).await.map_err(|error| {
-        match error.step {
-            // Everything before the wrapper runs is set-up of the sandbox.
-            launch::LaunchStep::Fork | launch::LaunchStep::Runtime => StartError::from(error),
-            _ => StartError::sandbox(error),
-        }
-    })?;
+    let process = launcher()
+        .map_err(StartError::spawn)?
+        .start(launch)
+        .await
+        .map_err(|error| {
+            match error.step {
+                // Everything before the wrapper runs is set-up of the sandbox.
+                launch::LaunchStep::Fork | launch::LaunchStep::Runtime => StartError::from(error),
+                _ => StartError::sandbox(error),
+            }
+        })?;
     let Some(status) = opened.status else {
-        return Ok(Started { process, side: None, hold: Start::Running });
+        return Ok(Started {
+            process,
+            side: None,
+            hold: Start::Running,
+        });
     };
     let mut side = Vec::new();
     let Some(block) = opened.block else {
-        return Ok(Started { process, side: Some((side, status)), hold: Start::Running });
+        return Ok(Started {
+            process,
+            side: Some((side, status)),
+            hold: Start::Running,
+        });
     };
     let status = descriptor::watch(status).map_err(StartError::spawn)?;
     let expected = Expectation {
@@ -178,7 +194,11 @@ pub async fn start_bubblewrap(
         Readiness::Ready => Start::Held(block),
         Readiness::Ended => Start::Ended,
     };
-    Ok(Started { process, side: Some((side, status.into_inner())), hold })
+    Ok(Started {
+        process,
+        side: Some((side, status.into_inner())),
+        hold,
+    })
 }
 
 /// Kills a stage and waits until its guard has gone.
@@ -229,7 +249,7 @@ fn open_one(
         }
         Descriptor::Seccomp => {
             let program = plan.seccomp.as_ref().ok_or_else(unverified)?;
-            descriptor::sealed_bytes(c"chatmd-filter", program.bytes(), false)
+            descriptor::sealed_bytes(c"chatmd-filter", &program.bytes(), false)
         }
         Descriptor::Status => descriptor::pipe().map(|(read, write)| {
             opened.status = Some(read);
@@ -269,15 +289,26 @@ fn expected_roots(plan: &BubblewrapPlan, fds: &[OwnedFd]) -> Result<Vec<HeldRoot
         let Some(fd) = fds.get(slot.0) else { continue };
         let identity = descriptor::identity(fd.as_fd()).map_err(StartError::sandbox)?;
         roots.retain(|root| root.dest != *dest);
-        roots.push(HeldRoot { dest: dest.clone(), identity, read_only });
+        roots.push(HeldRoot {
+            dest: dest.clone(),
+            identity,
+            read_only,
+        });
     }
     Ok(roots)
 }
 
 fn argv(args: &OwnedFd, command: &[impl AsRef<OsStr>]) -> Result<Vec<CString>, StartError> {
-    let fixed = ["bwrap".into(), "--args".into(), args.as_raw_fd().to_string(), "--".into()];
+    let fixed = [
+        "bwrap".into(),
+        "--args".into(),
+        args.as_raw_fd().to_string(),
+        "--".into(),
+    ];
     let fixed = fixed.into_iter().map(|word: String| CString::new(word));
-    let command = command.iter().map(|word| CString::new(word.as_ref().as_bytes()));
+    let command = command
+        .iter()
+        .map(|word| CString::new(word.as_ref().as_bytes()));
     fixed
         .chain(command)
         .collect::<Result<_, _>>()

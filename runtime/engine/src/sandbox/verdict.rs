@@ -62,17 +62,28 @@ pub(super) fn child_pid(side: &[u8]) -> Option<i32> {
 }
 
 fn records(side: &[u8]) -> impl Iterator<Item = serde_json::Value> + '_ {
-    serde_json::Deserializer::from_slice(side).into_iter().map_while(Result::ok)
+    serde_json::Deserializer::from_slice(side)
+        .into_iter()
+        .map_while(Result::ok)
 }
 
 fn first_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn last_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -86,7 +97,12 @@ mod tests {
             last: stderr.as_bytes().to_vec(),
             ..Captured::default()
         };
-        Ended { status, stdout: Captured::default(), stderr, side: side.as_bytes().to_vec() }
+        Ended {
+            status,
+            stdout: Captured::default(),
+            stderr,
+            side: side.as_bytes().to_vec(),
+        }
     }
 
     #[test]
@@ -102,15 +118,34 @@ mod tests {
             // A forged line proves nothing where the command ran.
             (exited(1), ran, exec, Verdict::Exited(1)),
             (exited(137), ran, "", Verdict::Exited(137)),
-            (exited(1), held, exec, Verdict::NotExecuted("No such file or directory".into())),
-            (exited(1), held, mount, no("bwrap: Can't find source path /x: No such file")),
+            (
+                exited(1),
+                held,
+                exec,
+                Verdict::NotExecuted("No such file or directory".into()),
+            ),
+            (
+                exited(1),
+                held,
+                mount,
+                no("bwrap: Can't find source path /x: No such file"),
+            ),
             (exited(1), "", "", no("exit status 1")),
             (exited(0), held, "", no("exit status 0")),
             (Some(WaitStatus::Signaled(9)), ran, "", Verdict::Signaled(9)),
-            (Some(WaitStatus::Signaled(11)), "", mount, Verdict::Signaled(11)),
+            (
+                Some(WaitStatus::Signaled(11)),
+                "",
+                mount,
+                Verdict::Signaled(11),
+            ),
             (None, ran, "", Verdict::Exited(127)),
         ] {
-            assert_eq!(judge(&ended(status, side, stderr)), expected, "{side} {stderr}");
+            assert_eq!(
+                judge(&ended(status, side, stderr)),
+                expected,
+                "{side} {stderr}"
+            );
         }
         assert_eq!(judge_direct(&ended(None, "", "")), Verdict::Exited(127));
     }
@@ -118,6 +153,9 @@ mod tests {
     #[test]
     fn the_child_number_is_read_from_a_partial_stream() {
         assert_eq!(child_pid(b"{ \"child-pid\": 41"), None);
-        assert_eq!(child_pid(b"{ \"child-pid\": 41, \"pid-namespace\": 4026 }\n"), Some(41));
+        assert_eq!(
+            child_pid(b"{ \"child-pid\": 41, \"pid-namespace\": 4026 }\n"),
+            Some(41)
+        );
     }
 }

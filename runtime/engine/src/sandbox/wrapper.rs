@@ -55,7 +55,10 @@ impl Wrapper {
         if !reasons.is_empty() {
             return Err(reasons.join("; "));
         }
-        let list: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+        let list: Vec<_> = places
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
         Err(format!("bubblewrap is not installed ({})", list.join(", ")))
     }
 
@@ -136,7 +139,11 @@ fn pin(place: &Path) -> Result<Option<Pinned>, String> {
     } else {
         descriptor::above_stdio(file.into()).map_err(|error| error.to_string())?
     };
-    Ok(Some(Pinned { path, sha256: hex(&digest.finalize()), program }))
+    Ok(Some(Pinned {
+        path,
+        sha256: hex(&digest.finalize()),
+        program,
+    }))
 }
 
 impl Pinned {
@@ -146,7 +153,9 @@ impl Pinned {
             .ok_or_else(|| format!("{} is not bubblewrap", self.path.display()))?;
         if version < MINIMUM_VERSION {
             let (major, minor, patch) = MINIMUM_VERSION;
-            return Err(format!("bubblewrap {major}.{minor}.{patch} or newer is needed"));
+            return Err(format!(
+                "bubblewrap {major}.{minor}.{patch} or newer is needed"
+            ));
         }
         let features = Features::from_help(&self.question("--help").await?);
         features.require().map_err(|error| error.to_string())?;
@@ -159,8 +168,20 @@ impl Pinned {
         if root && !private_dev {
             warnings.push("uid 0 without CAP_SYS_ADMIN and CAP_MKNOD: the host's device nodes are shared with the sandbox".to_owned());
         }
-        let Pinned { path, sha256, program } = self;
-        Ok(Wrapper { path, sha256, program, version, features, private_dev, warnings })
+        let Pinned {
+            path,
+            sha256,
+            program,
+        } = self;
+        Ok(Wrapper {
+            path,
+            sha256,
+            program,
+            version,
+            features,
+            private_dev,
+            warnings,
+        })
     }
 
     /// Runs the wrapper with one option and returns what it prints.
@@ -184,7 +205,11 @@ impl Pinned {
             no_new_privs: true,
             private_dev: false,
         };
-        let process = launcher().map_err(io)?.start(launch).await.map_err(|e| failed(&e))?;
+        let process = launcher()
+            .map_err(io)?
+            .start(launch)
+            .await
+            .map_err(|e| failed(&e))?;
         let stage = Stage {
             process,
             stdout: Some(stdout),
@@ -203,7 +228,10 @@ impl Pinned {
         let ended = supervise::run(vec![stage], None, &mut budget, &mut Silent)
             .await
             .map_err(|_| failed(&"no answer within 5 seconds"))?;
-        let end = ended.into_iter().next().ok_or_else(|| failed(&"no answer"))?;
+        let end = ended
+            .into_iter()
+            .next()
+            .ok_or_else(|| failed(&"no answer"))?;
         if end.status != Some(WaitStatus::Exited(0)) {
             let reason = String::from_utf8_lossy(&end.stderr.first);
             return Err(failed(&reason.lines().next().unwrap_or("unexpected end")));
@@ -215,6 +243,8 @@ impl Pinned {
 fn has_capabilities(bits: &[u32]) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = set.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    let set = set
+        .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
+        .unwrap_or(0);
     bits.iter().all(|bit| set & (1 << bit) != 0)
 }

@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Mutex, OnceLock, mpsc};
 
+use chatmd_plan::limits::{Resource, ResourceLimit};
 use libc::pid_t;
 use tokio::sync::oneshot;
 
@@ -96,51 +97,37 @@ pub struct Limit {
     pub hard: u64,
 }
 
-impl Limit {
-    /// Limits of one stage (06b B4.1). Times in milliseconds are rounded up to whole seconds; the
-    /// hard CPU limit is one second more, so that SIGXCPU comes before SIGKILL. Core dumps are off.
-    pub fn list(
-        cpu_time_ms: Option<u64>,
-        memory_bytes: Option<u64>,
-        file_size_bytes: Option<u64>,
-        open_files: Option<u64>,
-    ) -> Vec<Limit> {
-        let mut list = vec![Limit::both(libc::RLIMIT_CORE, 0)];
-        if let Some(ms) = cpu_time_ms {
-            let soft = ms.div_ceil(1000);
-            let resource = libc::RLIMIT_CPU;
-            list.push(Limit {
-                resource,
-                soft,
-                hard: soft.saturating_add(1),
-            });
-        }
-        list.extend(memory_bytes.map(|value| Limit::both(libc::RLIMIT_AS, value)));
-        list.extend(file_size_bytes.map(|value| Limit::both(libc::RLIMIT_FSIZE, value)));
-        list.extend(open_files.map(|value| Limit::both(libc::RLIMIT_NOFILE, value)));
-        list
-    }
-
-    fn both(resource: u32, value: u64) -> Limit {
+impl From<ResourceLimit> for Limit {
+    fn from(limit: ResourceLimit) -> Self {
         Limit {
-            resource,
-            soft: value,
-            hard: value,
+            resource: number(limit.resource),
+            soft: limit.soft,
+            hard: limit.hard,
         }
     }
+}
 
-    /// The present hard limit of this process for the same resource; `u64::MAX` = unlimited.
-    pub fn present_hard(&self) -> io::Result<u64> {
-        let mut value = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
-        // SAFETY: the kernel writes only into `value`.
-        if unsafe { libc::getrlimit(self.resource as _, &mut value) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(value.rlim_max)
+fn number(resource: Resource) -> u32 {
+    match resource {
+        Resource::Core => libc::RLIMIT_CORE,
+        Resource::Cpu => libc::RLIMIT_CPU,
+        Resource::AddressSpace => libc::RLIMIT_AS,
+        Resource::FileSize => libc::RLIMIT_FSIZE,
+        Resource::OpenFiles => libc::RLIMIT_NOFILE,
     }
+}
+
+/// The present hard limit of this process; `None` = unlimited.
+pub fn present_hard_limit(resource: Resource) -> io::Result<Option<u64>> {
+    let mut value = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the kernel writes only into `value`.
+    if unsafe { libc::getrlimit(number(resource) as _, &mut value) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((value.rlim_max != libc::RLIM_INFINITY).then_some(value.rlim_max))
 }
 
 /// What is started. Every descriptor is owned: it is closed in this process once the stage runs.
