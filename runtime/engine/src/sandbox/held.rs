@@ -61,7 +61,9 @@ pub(super) async fn wait_and_check(
     expected: &Expectation,
 ) -> Result<Readiness, StartError> {
     let deadline = Instant::now() + READY_BOUND;
-    let late = || StartError::sandbox("the sandbox was not ready within 5 seconds");
+    let late = || {
+        StartError::sandbox("after 5 seconds the sandbox was not ready or still had capabilities")
+    };
     let wait = tokio::time::timeout_at(deadline, first_record(status, side));
     let Some(child) = wait.await.map_err(|_| late())? else {
         return Ok(Readiness::Ended);

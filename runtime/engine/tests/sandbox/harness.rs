@@ -8,7 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use chatmd_compiler::manifest::DevMode;
-use chatmd_plan::bubblewrap::{self, BubblewrapPlan, BwrapOption, Input, Settings};
+use chatmd_plan::bubblewrap::{
+    self, BubblewrapPlan, BwrapOption, Descriptor, Input, Settings, Slot,
+};
 use chatmd_plan::facts::{Access, Presence, Root, SystemFacts, SystemRoot, SystemRootKind, Target};
 use chatmd_plan::seccomp::Arch;
 use chatmd_runtime::sandbox::{
@@ -264,15 +266,17 @@ const AS_USER: &str = "CHATMD_TEST_AS_USER";
 /// An ordinary user that need not have an account.
 const USER: &str = "61234";
 
+/// Runs the body of a test.
+pub fn as_present_user<F: Future<Output = ()>>(body: impl FnOnce() -> F) {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(body());
+}
+
 /// Runs the body of test `name` as the present user and, when that is root, again in a process of an
 /// ordinary user.
 pub fn as_each_user<F: Future<Output = ()>>(name: &str, body: impl FnOnce() -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(body());
+    as_present_user(body);
     if !nix::unistd::geteuid().is_root() {
         if std::env::var_os(AS_USER).is_none() {
             println!("NOT APPLICABLE: {name} was tested as an ordinary user only, not as root");
@@ -309,6 +313,10 @@ pub fn as_each_user<F: Future<Output = ()>>(name: &str, body: impl FnOnce() -> F
 /// Asserts that an attack works when its protection is off; says loudly when this kernel refuses it
 /// anyway, because then the attack proves nothing here.
 pub fn control(attack: &str, outcome: &Outcome, worked: bool) {
+    assert!(
+        !outcome.stderr.starts_with("bwrap: "),
+        "the control was not set up: {outcome:?}"
+    );
     if !worked {
         println!("NOT APPLICABLE: {attack} fails here even without its protection: {outcome:?}");
     }
@@ -328,14 +336,19 @@ impl Box {
         };
         plan.options.retain(drop_held);
         // Mounts by path instead of by descriptor.
+        let shell = Path::new("/bin/sh").canonicalize().unwrap();
+        let source = |slot: Slot| match &plan.descriptors[slot.0] {
+            Descriptor::MountPoint(path) => path.clone(),
+            _ => shell.clone(),
+        };
         for option in &mut plan.options {
             *option = match option.clone() {
-                BwrapOption::RoBindFd { dest, .. } => BwrapOption::RoBind {
-                    source: dest.clone(),
+                BwrapOption::RoBindFd { slot, dest } => BwrapOption::RoBind {
+                    source: source(slot),
                     dest,
                 },
-                BwrapOption::BindFd { dest, .. } => BwrapOption::Bind {
-                    source: dest.clone(),
+                BwrapOption::BindFd { slot, dest } => BwrapOption::Bind {
+                    source: source(slot),
                     dest,
                 },
                 other => other,
