@@ -81,7 +81,8 @@ fn only_roots_are_visible_and_read_roots_stay_read_only() {
 fn remount_of_a_read_only_bind() {
     as_each_user("remount_of_a_read_only_bind", || async {
         let area = Box::new();
-        // mount(2) itself: the command mount refuses to try without uid 0.
+        // mount(2) itself: the command mount refuses to try without uid 0. The flags are remount,
+        // bind, nosuid and nodev: those two may be locked, and read-only goes.
         let number = if cfg!(target_arch = "x86_64") {
             165
         } else {
@@ -91,7 +92,7 @@ fn remount_of_a_read_only_bind() {
             "{} && echo x > $R/file",
             perl(&format!(
                 "my $r = $ENV{{R}}; my $n = \"none\"; \
-                 syscall({number}, $n, $r, $n, 4128, 0) == 0 or die \"remount: $!\""
+                 syscall({number}, $n, $r, $n, 4134, 0) == 0 or die \"remount: $!\""
             ))
         );
         let attack = attack.as_str();
