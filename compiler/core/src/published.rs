@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use chatmd_policy::input::{ArgumentRule, Field, InputMode, InputShape, schema};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::manifest::{
     FixedArg, Mode, ModelArguments, Nonzero, Path, PathBase, Presence, ResultForm, Tool,
@@ -28,46 +30,52 @@ pub struct PublishedTool {
 }
 
 /// The strict schema of a tool's input; members serialise in the published order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputSchema {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    properties: Properties,
-    required: Vec<&'static str>,
-    #[serde(rename = "additionalProperties")]
-    additional_properties: bool,
+    /// Fields that the tool takes, and whether each is required.
+    fields: Vec<(Field, bool)>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-struct Properties {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    program: Option<StringType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<StringType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    script: Option<StringType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<StringsType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stdin: Option<StringType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rationale: Option<StringType>,
+impl Serialize for InputSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let required = self.fields.iter().filter(|(_, required)| *required);
+        let required: Vec<&str> = required.map(|(field, _)| field.as_str()).collect();
+        let mut schema = serializer.serialize_map(Some(4))?;
+        schema.serialize_entry("type", "object")?;
+        schema.serialize_entry("properties", &Properties(&self.fields))?;
+        schema.serialize_entry("required", &required)?;
+        schema.serialize_entry("additionalProperties", &false)?;
+        schema.end()
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct StringType {
-    #[serde(rename = "type")]
-    kind: &'static str,
+struct Properties<'a>(&'a [(Field, bool)]);
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut properties = serializer.serialize_map(Some(self.0.len()))?;
+        for (field, _) in self.0 {
+            let strings = *field == Field::Arguments;
+            properties.serialize_entry(field.as_str(), &PropertyType { strings })?;
+        }
+        properties.end()
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct StringsType {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    items: StringType,
+struct PropertyType {
+    strings: bool,
 }
 
-const STRING: StringType = StringType { kind: "string" };
+impl Serialize for PropertyType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut property = serializer.serialize_map(None)?;
+        property.serialize_entry("type", if self.strings { "array" } else { "string" })?;
+        if self.strings {
+            property.serialize_entry("items", &PropertyType { strings: false })?;
+        }
+        property.end()
+    }
+}
 
 /// The published form of a tool. `compact` is the source text of a compact `command="…"`, when the
 /// document was compiled from its sources.
@@ -94,56 +102,67 @@ pub fn mode_word(mode: &Mode) -> &'static str {
 
 /// The input schema of a tool.
 pub fn input_schema(tool: &Tool) -> InputSchema {
-    let mut properties = Properties::default();
-    let mut required = Vec::new();
-    let strings = || Some(StringsType { kind: "array", items: STRING });
-    match &tool.mode {
-        Mode::Fixed { model_arguments, .. } => {
-            if model_arguments.mode != Presence::None {
-                properties.arguments = strings();
-            }
-            if model_arguments.mode == Presence::Required {
-                required.push("arguments");
-            }
-        }
-        Mode::Structured {} => {
-            properties.program = Some(STRING);
-            properties.arguments = strings();
-            required.extend(["program", "arguments"]);
-        }
-        Mode::Chain {} => {
-            properties.command = Some(STRING);
-            required.push("command");
-        }
-        Mode::Raw { .. } => {
-            properties.script = Some(STRING);
-            required.push("script");
-        }
-        Mode::Script { .. } => properties.arguments = strings(),
+    InputSchema {
+        fields: schema::fields(&input_shape(tool, 0)),
     }
-    for (presence, property, name) in [
-        (tool.stdin, &mut properties.stdin, "stdin"),
-        (tool.rationale, &mut properties.rationale, "rationale"),
-    ] {
-        if presence != Presence::None {
-            *property = Some(STRING);
-        }
-        if presence == Presence::Required {
-            required.push(name);
-        }
+}
+
+/// What a tool takes, as the input validation reads it. `max_stdin_bytes` is that of its runtime.
+/// The caller adds what the declared arguments and the environment reserve.
+pub fn input_shape(tool: &Tool, max_stdin_bytes: u64) -> InputShape {
+    let mode = match &tool.mode {
+        Mode::Fixed {
+            model_arguments: rule,
+            ..
+        } => InputMode::Fixed(ArgumentRule {
+            mode: presence(rule.mode),
+            min_count: rule.min_count,
+            max_count: rule.max_count,
+            max_item_bytes: rule.max_item_bytes,
+        }),
+        Mode::Structured {} => InputMode::Structured,
+        Mode::Chain {} => InputMode::Chain,
+        Mode::Raw { .. } => InputMode::Raw,
+        Mode::Script { .. } => InputMode::Script,
+    };
+    InputShape {
+        mode,
+        stdin: presence(tool.stdin),
+        rationale: presence(tool.rationale),
+        max_stdin_bytes,
+        declared_arguments: 0,
+        reserved_bytes: 0,
     }
-    InputSchema { kind: "object", properties, required, additional_properties: false }
+}
+
+fn presence(presence: Presence) -> chatmd_policy::input::Presence {
+    match presence {
+        Presence::None => chatmd_policy::input::Presence::None,
+        Presence::Optional => chatmd_policy::input::Presence::Optional,
+        Presence::Required => chatmd_policy::input::Presence::Required,
+    }
 }
 
 /// The description of a tool: what the model needs for a right call, without argument values of the
 /// long form and without host paths.
 pub fn description(tool: &Tool, compact: Option<&str>) -> String {
     let mut sentences = vec![mode_sentence(&tool.mode, compact)];
-    if let Mode::Fixed { model_arguments, .. } = &tool.mode {
+    if let Mode::Fixed {
+        model_arguments, ..
+    } = &tool.mode
+    {
         sentences.push(arguments_sentence(model_arguments));
     }
-    sentences.extend(presence_sentence(tool.stdin, "stdin", "text for standard input"));
-    sentences.extend(presence_sentence(tool.rationale, "rationale", "why this call is needed"));
+    sentences.extend(presence_sentence(
+        tool.stdin,
+        "stdin",
+        "text for standard input",
+    ));
+    sentences.extend(presence_sentence(
+        tool.rationale,
+        "rationale",
+        "why this call is needed",
+    ));
     sentences.push(result_sentence(tool.result).to_owned());
     sentences.push(nonzero_sentence(tool.nonzero).to_owned());
     sentences.push(
@@ -152,7 +171,12 @@ pub fn description(tool: &Tool, compact: Option<&str>) -> String {
             .to_owned(),
     );
     let mut text = sentences.join(" ");
-    if let Some(own) = tool.description.as_deref().map(str::trim).filter(|own| !own.is_empty()) {
+    if let Some(own) = tool
+        .description
+        .as_deref()
+        .map(str::trim)
+        .filter(|own| !own.is_empty())
+    {
         text.push_str("\n\nAdditional tool guidance: ");
         text.push_str(own);
     }
@@ -188,7 +212,9 @@ fn mode_sentence(mode: &Mode, compact: Option<&str>) -> String {
 }
 
 fn only_literals(arguments: &[FixedArg]) -> bool {
-    arguments.iter().all(|argument| matches!(argument, FixedArg::Literal { .. }))
+    arguments
+        .iter()
+        .all(|argument| matches!(argument, FixedArg::Literal { .. }))
 }
 
 fn arguments_sentence(bounds: &ModelArguments) -> String {
@@ -202,7 +228,11 @@ fn arguments_sentence(bounds: &ModelArguments) -> String {
         }
     }
     .to_owned();
-    let least = if bounds.mode == Presence::Required { 1 } else { 0 };
+    let least = if bounds.mode == Presence::Required {
+        1
+    } else {
+        0
+    };
     let mut limits = Vec::new();
     if bounds.min_count != least {
         limits.push(format!("at least {}", bounds.min_count));
@@ -300,7 +330,9 @@ mod tests {
         Mode::Fixed {
             program: Some("rg".into()),
             executable_ref: None,
-            arguments: vec![FixedArg::Literal { value: "--hidden-value".into() }],
+            arguments: vec![FixedArg::Literal {
+                value: "--hidden-value".into(),
+            }],
             model_arguments: ModelArguments {
                 mode: presence,
                 min_count: u64::from(presence == Presence::Required),
@@ -317,8 +349,15 @@ mod tests {
     #[test]
     fn schema_of_every_mode() {
         let arguments = r#""arguments":{"type":"array","items":{"type":"string"}}"#;
-        let path = || Path { base: PathBase::Workspace, path: "x".into(), source: None };
-        let raw = Mode::Raw { executable: path(), arguments_before_script: vec![] };
+        let path = || Path {
+            base: PathBase::Workspace,
+            path: "x".into(),
+            source: None,
+        };
+        let raw = Mode::Raw {
+            executable: path(),
+            arguments_before_script: vec![],
+        };
         let script = Mode::Script {
             script: path(),
             interpreter: None,
@@ -329,13 +368,21 @@ mod tests {
         for (mode, properties, required) in [
             (fixed(Presence::None), String::new(), ""),
             (fixed(Presence::Optional), arguments.to_owned(), ""),
-            (fixed(Presence::Required), arguments.to_owned(), r#""arguments""#),
+            (
+                fixed(Presence::Required),
+                arguments.to_owned(),
+                r#""arguments""#,
+            ),
             (
                 Mode::Structured {},
                 format!(r#""program":{{"type":"string"}},{arguments}"#),
                 r#""program","arguments""#,
             ),
-            (Mode::Chain {}, r#""command":{"type":"string"}"#.into(), r#""command""#),
+            (
+                Mode::Chain {},
+                r#""command":{"type":"string"}"#.into(),
+                r#""command""#,
+            ),
             (raw, r#""script":{"type":"string"}"#.into(), r#""script""#),
             (script, arguments.to_owned(), ""),
         ] {
@@ -357,7 +404,10 @@ mod tests {
         let order = ["\"program\"", "\"arguments\"", "\"stdin\"", "\"rationale\""];
         let found: Vec<_> = order.iter().map(|name| text.find(name).unwrap()).collect();
         assert!(found.is_sorted(), "{text}");
-        assert!(text.contains(r#""required":["program","arguments","rationale"]"#), "{text}");
+        assert!(
+            text.contains(r#""required":["program","arguments","rationale"]"#),
+            "{text}"
+        );
     }
 
     #[test]
@@ -374,7 +424,11 @@ mod tests {
             },
         };
         for (mode, compact, phrase) in [
-            (fixed(Presence::Optional), Some("rg --json"), "fixed shell command \"rg --json\""),
+            (
+                fixed(Presence::Optional),
+                Some("rg --json"),
+                "fixed shell command \"rg --json\"",
+            ),
             (fixed(Presence::Optional), None, "fixed executable \"rg\""),
             (reference, None, "fixed executable reference \"tool-x\""),
             (Mode::Structured {}, None, "one executable directly"),
@@ -389,8 +443,12 @@ mod tests {
 
     #[test]
     fn declared_bounds_are_stated_and_defaults_are_not() {
-        let Mode::Fixed { program, executable_ref, arguments, mut model_arguments } =
-            fixed(Presence::Required)
+        let Mode::Fixed {
+            program,
+            executable_ref,
+            arguments,
+            mut model_arguments,
+        } = fixed(Presence::Required)
         else {
             panic!()
         };
@@ -398,9 +456,17 @@ mod tests {
         model_arguments.min_count = 2;
         model_arguments.max_count = 16;
         model_arguments.max_item_bytes = 4096;
-        let mode = Mode::Fixed { program, executable_ref, arguments, model_arguments };
+        let mode = Mode::Fixed {
+            program,
+            executable_ref,
+            arguments,
+            model_arguments,
+        };
         let text = description(&tool(mode), None);
-        assert!(text.contains("Bounds: at least 2, at most 16, each of at most 4096 bytes."), "{text}");
+        assert!(
+            text.contains("Bounds: at least 2, at most 16, each of at most 4096 bytes."),
+            "{text}"
+        );
     }
 
     #[test]
