@@ -28,6 +28,7 @@ pub use redactor::{Redactor, RedactorBuilder, RedactorError, SecretWarning};
 pub use result::{CommandResult, ExitStatus, InvocationError, StructuredResult, error_json};
 pub use safe_text::SafeText;
 pub use sanitise::Form;
+pub(crate) use sanitise::json_escape_into;
 pub use secret::{Redacted, SecretBytes};
 
 #[cfg(test)]

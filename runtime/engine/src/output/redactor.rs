@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, ROOT};
 use super::finalise::{Finalised, Finaliser, finalise_marked};
-use super::marked::Marked;
+use super::marked::{Marked, Part};
 use super::matcher::Matcher;
 use super::needles::{Needle, needles};
 use super::safe_text::SafeText;
-use super::sanitise::Form;
+use super::sanitise::{Form, json_escape_into};
 use super::secret::SecretBytes;
 
 /// Replacement of a runtime that declares none.
@@ -203,6 +203,59 @@ impl Redactor {
     /// A finaliser for a channel of at most `limit` bytes.
     pub fn finaliser(&self, limit: usize) -> Finaliser {
         Finaliser::new(self, limit)
+    }
+
+    /// Appends `text` with JSON string escapes, redacted once more in its escaped form: a secret
+    /// that only the escapes make visible is found, and no escape is ever torn apart. Replacement
+    /// tokens in `text` are opaque.
+    pub(crate) fn json_string_into(&self, text: &str, out: &mut Vec<u8>) {
+        let found = Marked::with_tokens_found(text.as_bytes(), &self.replacement);
+        for part in found.parts() {
+            match part {
+                Part::Bytes(bytes) => self.json_segment_into(bytes, out),
+                Part::Token => json_escape_into(self.replacement.as_bytes(), out),
+            }
+        }
+    }
+
+    fn json_segment_into(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut escaped = Vec::with_capacity(bytes.len());
+        json_escape_into(bytes, &mut escaped);
+        if !self.automaton.occurs_in(&escaped) {
+            out.extend_from_slice(&escaped);
+            return;
+        }
+        // Characters of the text with the ends of their escaped forms, and which of them are hit.
+        let text = String::from_utf8_lossy(bytes);
+        let mut units: Vec<(usize, bool)> = Vec::new();
+        let mut unit = Vec::new();
+        let (mut state, mut at) = (ROOT, 0);
+        for c in text.chars() {
+            unit.clear();
+            json_escape_into(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut unit);
+            units.push((at + unit.len(), false));
+            for &byte in &unit {
+                at += 1;
+                state = self.automaton.step(state, byte);
+                let start = at - self.automaton.longest(state);
+                if start < at {
+                    // Units before this one that the match reaches; each is set at most once per
+                    // longer match, and matches are short.
+                    let hit = units.iter_mut().rev().take_while(|(end, _)| *end > start);
+                    hit.for_each(|(_, redacted)| *redacted = true);
+                }
+            }
+        }
+        let (mut start, mut inside) = (0, false);
+        for (end, redacted) in units {
+            if !redacted {
+                out.extend_from_slice(&escaped[start..end]);
+            } else if !inside {
+                json_escape_into(self.replacement.as_bytes(), out);
+            }
+            inside = redacted;
+            start = end;
+        }
     }
 
     pub(crate) fn automaton(&self) -> &Arc<Automaton> {

@@ -1,0 +1,143 @@
+//! The head record (spec 08 section 7.2): the newest event of a log, authenticated.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::key::IntegrityKey;
+use super::secure_file::{self, FileError, Readable, sibling};
+
+/// Size of the record, in bytes.
+pub const HEAD_BYTES: usize = 512;
+
+/// Sequence and digest of an event that was on stable storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Sequence.
+    pub sequence: u64,
+    /// 64 lower-case hexadecimal digits.
+    pub event_sha256: String,
+}
+
+/// What the head file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeadState {
+    /// Authentic.
+    Ok(Head),
+    /// There is no file.
+    Absent,
+    /// Not the form, not authentic, or there is no key to tell. Counts as absent.
+    Unreadable(&'static str),
+}
+
+impl HeadState {
+    /// The authentic record.
+    pub const fn ok(&self) -> Option<&Head> {
+        match self {
+            Self::Ok(head) => Some(head),
+            _ => None,
+        }
+    }
+}
+
+fn hmac_of(key: &IntegrityKey, sequence: u64, digest: &str) -> String {
+    let sequence = sequence.to_string();
+    key.hmac_hex(&[
+        b"chatmd-audit-head-v1\n",
+        sequence.as_bytes(),
+        b"\n",
+        digest.as_bytes(),
+    ])
+}
+
+/// Path of the head record of a log.
+pub fn head_path(log: &Path) -> PathBuf {
+    sibling(log, ".head")
+}
+
+impl Head {
+    /// The record: fixed size, so that it can be overwritten in place.
+    pub fn encode(&self, key: &IntegrityKey) -> Vec<u8> {
+        let hmac = hmac_of(key, self.sequence, &self.event_sha256);
+        let mut bytes = format!(
+            "{{\"hmac\":\"{hmac}\",\"sequence\":{},\"event_sha256\":\"{}\"}}",
+            self.sequence, self.event_sha256
+        )
+        .into_bytes();
+        bytes.resize(HEAD_BYTES - 1, b' ');
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Reads a record; the bytes must be exactly those that [`Head::encode`] writes.
+    pub fn decode(bytes: &[u8], key: &IntegrityKey) -> Result<Self, &'static str> {
+        if bytes.len() != HEAD_BYTES {
+            return Err("the head record does not have 512 bytes");
+        }
+        let form = "the head record does not have its fixed form";
+        let text = std::str::from_utf8(bytes).map_err(|_| form)?;
+        let fields = text.trim_end_matches([' ', '\n']);
+        let rest = fields.strip_prefix("{\"hmac\":\"").ok_or(form)?;
+        let (hmac, rest) = rest.split_once("\",\"sequence\":").ok_or(form)?;
+        let (sequence, rest) = rest.split_once(",\"event_sha256\":\"").ok_or(form)?;
+        let digest = rest.strip_suffix("\"}").ok_or(form)?;
+        let sequence: u64 = sequence.parse().map_err(|_| form)?;
+        let head = Self {
+            sequence,
+            event_sha256: digest.to_owned(),
+        };
+        if head.encode(key) != bytes {
+            let authentic = hmac == hmac_of(key, sequence, digest);
+            return Err(if authentic {
+                form
+            } else {
+                "the head record is not authentic"
+            });
+        }
+        Ok(head)
+    }
+}
+
+/// Reads the head record beside `log`.
+pub fn read(log: &Path, key: Option<&IntegrityKey>) -> HeadState {
+    let path = head_path(log);
+    let how = {
+        let mut how = secure_file::options();
+        how.read(true);
+        how
+    };
+    let file = match secure_file::open(&path, &how, Readable::Leave) {
+        Ok(opened) => opened.file,
+        Err(error) if error.is_missing() => return HeadState::Absent,
+        Err(_) => return HeadState::Unreadable("the head record cannot be opened safely"),
+    };
+    let Some(key) = key else {
+        return HeadState::Unreadable("there is no integrity key to check the head record");
+    };
+    let mut bytes = vec![0u8; HEAD_BYTES + 1];
+    let Ok(length) = read_up_to(&file, &mut bytes) else {
+        return HeadState::Unreadable("the head record cannot be read");
+    };
+    match Head::decode(bytes.get(..length).unwrap_or_default(), key) {
+        Ok(head) => HeadState::Ok(head),
+        Err(reason) => HeadState::Unreadable(reason),
+    }
+}
+
+fn read_up_to(file: &File, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], filled as u64)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    Ok(filled)
+}
+
+/// Opens the record for overwriting, creating it.
+pub(crate) fn open_for_writing(log: &Path) -> Result<File, FileError> {
+    let mut how = secure_file::options();
+    how.read(true).write(true).create(true);
+    Ok(secure_file::open(&head_path(log), &how, Readable::Repair)?.file)
+}

@@ -1,0 +1,426 @@
+//! The chained file behind a sink (spec 08 section 7).
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::head::{self, Head};
+use super::key::IntegrityKey;
+use super::secure_file::{self, FileError, LockFile, LockGuard, Readable, sibling};
+use super::sink::{AuditError, Rotation};
+use super::tail::{self, Last, Tail};
+use crate::identity::hex;
+
+/// What was cut off after an interrupted write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Torn {
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+    pub(crate) last_valid: Option<u64>,
+}
+
+/// A log that is appended to.
+pub(crate) struct StreamFile {
+    path: PathBuf,
+    rotation: Option<Rotation>,
+    key: Option<std::sync::Arc<IntegrityKey>>,
+    lock: LockFile,
+    open: Option<Opened>,
+}
+
+/// The state that is known while nobody else has appended.
+struct Opened {
+    file: File,
+    size: u64,
+    last: Option<Last>,
+    head: Option<File>,
+}
+
+/// The right to append, held for one event.
+pub(crate) struct Appender<'a> {
+    stream: &'a mut Option<Opened>,
+    path: &'a Path,
+    rotation: Option<Rotation>,
+    key: Option<&'a IntegrityKey>,
+    /// What was recovered while opening.
+    pub(crate) torn: Option<Torn>,
+    /// Whether the mode of the file was repaired while opening.
+    pub(crate) repaired: bool,
+    _held: LockGuard<'a>,
+}
+
+impl StreamFile {
+    pub(crate) fn new(
+        path: PathBuf,
+        rotation: Option<Rotation>,
+        key: Option<std::sync::Arc<IntegrityKey>>,
+    ) -> Result<Self, AuditError> {
+        if rotation.is_some_and(|rotation| rotation.max_bytes == 0 || rotation.files == 0) {
+            return Err(AuditError::new(
+                "shell.audit_rotation_invalid",
+                "a rotation limit is not positive".to_owned(),
+            ));
+        }
+        secure_file::create_parents(&path).map_err(open_failed)?;
+        let lock = LockFile::of(&path).map_err(open_failed)?;
+        Ok(Self {
+            path,
+            rotation,
+            key,
+            lock,
+            open: None,
+        })
+    }
+
+    /// Takes the lock and makes sure that the end of the file is known.
+    pub(crate) fn begin(&mut self) -> Result<Appender<'_>, AuditError> {
+        let held = self.lock.lock().map_err(open_failed)?;
+        let mut appender = Appender {
+            stream: &mut self.open,
+            path: &self.path,
+            rotation: self.rotation,
+            key: self.key.as_deref(),
+            torn: None,
+            repaired: false,
+            _held: held,
+        };
+        appender.refresh()?;
+        Ok(appender)
+    }
+}
+
+impl Appender<'_> {
+    /// Sequence and previous digest of the next event.
+    pub(crate) fn next(&self) -> Result<(u64, Option<String>), AuditError> {
+        let Some(last) = self.stream.as_ref().and_then(|opened| opened.last.as_ref()) else {
+            return Ok((0, None));
+        };
+        if last.sequence >= super::load::SEQUENCE_MAX {
+            return Err(AuditError::new(
+                "shell.audit_sequence_overflow",
+                "the audit sequence has reached 2^53-1".to_owned(),
+            ));
+        }
+        Ok((last.sequence + 1, Some(last.event_sha256.clone())))
+    }
+
+    /// Whether there are events before the next one.
+    pub(crate) fn continues(&self) -> bool {
+        self.stream
+            .as_ref()
+            .is_some_and(|opened| opened.last.is_some())
+    }
+
+    /// Appends one line and flushes it. On failure the file ends where it ended before.
+    pub(crate) fn append(&mut self, line: &[u8], last: Last) -> Result<(), AuditError> {
+        self.rotate_for(line.len() as u64)?;
+        let Some(opened) = self.stream.as_mut() else {
+            return Err(write_failed(
+                self.path,
+                &io::Error::other("the file is not open"),
+            ));
+        };
+        match append_line(opened, line) {
+            Ok(()) => {}
+            Err(Failure::Conflict) => {
+                *self.stream = None;
+                return Err(AuditError::new(
+                    "shell.audit_sequence_conflict",
+                    format!(
+                        "{}: another writer changed the file although it was locked",
+                        self.path.display()
+                    ),
+                ));
+            }
+            Err(Failure::Io(error)) => {
+                // Nothing that is cached can be trusted any more: the next event reads the end again.
+                *self.stream = None;
+                return Err(write_failed(self.path, &error));
+            }
+        }
+        opened.size += line.len() as u64;
+        self.write_head(&last);
+        if let Some(opened) = self.stream.as_mut() {
+            opened.last = Some(last);
+        }
+        Ok(())
+    }
+
+    /// A head that cannot be written is only behind, which is normal after a crash.
+    fn write_head(&mut self, last: &Last) {
+        let (Some(key), Some(opened)) = (self.key, self.stream.as_mut()) else {
+            return;
+        };
+        if opened.head.is_none() {
+            opened.head = head::open_for_writing(self.path).ok();
+        }
+        let record = Head {
+            sequence: last.sequence,
+            event_sha256: last.event_sha256.clone(),
+        };
+        let written = opened
+            .head
+            .as_ref()
+            .is_some_and(|file| file.write_all_at(&record.encode(key), 0).is_ok());
+        if !written {
+            opened.head = None;
+        }
+    }
+
+    fn refresh(&mut self) -> Result<(), AuditError> {
+        if let Some(opened) = self.stream.as_ref()
+            && still_named(opened, self.path)
+            && opened
+                .file
+                .metadata()
+                .is_ok_and(|facts| facts.len() == opened.size)
+        {
+            return Ok(());
+        }
+        *self.stream = None;
+        let mut opened = self.open_file()?;
+        let tail = tail::read(&opened.file, opened.size).map_err(|error| {
+            AuditError::new(
+                error.code,
+                format!("{}: {}", self.path.display(), error.message),
+            )
+        })?;
+        opened.last = match tail {
+            Tail::Whole(last) => Some(last),
+            Tail::Empty => self.rotated_tail()?,
+            Tail::Torn { keep, last } => {
+                let last = match last {
+                    Some(last) => Some(last),
+                    None => self.rotated_tail()?,
+                };
+                self.set_aside(&mut opened, keep, last.as_ref())?;
+                last
+            }
+        };
+        self.check_head(opened.last.as_ref())?;
+        *self.stream = Some(opened);
+        Ok(())
+    }
+
+    fn open_file(&mut self) -> Result<Opened, AuditError> {
+        let mut how = secure_file::options();
+        how.read(true).append(true).create(true);
+        let existed = self.path.symlink_metadata().is_ok();
+        let opened = secure_file::open(self.path, &how, Readable::Repair).map_err(open_failed)?;
+        if !existed {
+            secure_file::flush_directory(self.path).map_err(open_failed)?;
+        }
+        self.repaired |= opened.repaired;
+        let size = opened
+            .file
+            .metadata()
+            .map_err(|error| open_failed(FileError::io(self.path, error)))?
+            .len();
+        Ok(Opened {
+            file: opened.file,
+            size,
+            last: None,
+            head: None,
+        })
+    }
+
+    /// The newest event of `PATH.1`, for a file that is missing or empty after a rotation.
+    fn rotated_tail(&self) -> Result<Option<Last>, AuditError> {
+        let path = sibling(self.path, ".1");
+        let mut how = secure_file::options();
+        how.read(true);
+        let file = match secure_file::open(&path, &how, Readable::Leave) {
+            Ok(opened) => opened.file,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(open_failed(error)),
+        };
+        let size = file
+            .metadata()
+            .map_err(|error| open_failed(FileError::io(&path, error)))?
+            .len();
+        let named =
+            |code, message: &str| AuditError::new(code, format!("{}: {message}", path.display()));
+        match tail::read(&file, size).map_err(|error| named(error.code, &error.message))? {
+            Tail::Empty => Ok(None),
+            Tail::Whole(last) => Ok(Some(last)),
+            Tail::Torn { .. } => Err(named(
+                "shell.audit_chain_invalid_tail",
+                "a rotated file ends in a damaged line, which no interrupted write leaves behind",
+            )),
+        }
+    }
+
+    /// A head that is ahead of the file, or that names another event, proves a change.
+    fn check_head(&self, last: Option<&Last>) -> Result<(), AuditError> {
+        let state = head::read(self.path, self.key);
+        let Some(head) = state.ok() else {
+            return Ok(());
+        };
+        let message = match last {
+            Some(last) if head.sequence < last.sequence => return Ok(()),
+            Some(last)
+                if head.sequence == last.sequence && head.event_sha256 == last.event_sha256 =>
+            {
+                return Ok(());
+            }
+            Some(last) if head.sequence == last.sequence => {
+                "the head record names another last event: the file was rewritten"
+            }
+            _ => "the head record proves that newer events were removed",
+        };
+        Err(AuditError::new(
+            "shell.audit_chain_invalid_tail",
+            format!(
+                "{}: {message}; move the log and its .head file away to start a new one",
+                self.path.display()
+            ),
+        ))
+    }
+
+    /// Moves the rest of an interrupted write to `PATH.torn-TIMESTAMP` and cuts the file.
+    fn set_aside(
+        &mut self,
+        opened: &mut Opened,
+        keep: u64,
+        last: Option<&Last>,
+    ) -> Result<(), AuditError> {
+        let failed = |error: io::Error| open_failed(FileError::io(self.path, error));
+        let bytes = (opened.size - keep) as usize;
+        let mut torn = vec![0u8; bytes];
+        opened.file.read_exact_at(&mut torn, keep).map_err(failed)?;
+        write_torn(self.path, &torn).map_err(open_failed)?;
+        opened.file.set_len(keep).map_err(failed)?;
+        opened.file.sync_data().map_err(failed)?;
+        opened.size = keep;
+        self.torn = Some(Torn {
+            bytes: bytes as u64,
+            sha256: hex(&Sha256::digest(&torn)),
+            last_valid: last.map(|last| last.sequence),
+        });
+        Ok(())
+    }
+
+    /// Rotates when the line would exceed the limit and the file is not empty.
+    fn rotate_for(&mut self, length: u64) -> Result<(), AuditError> {
+        let (Some(rotation), Some(opened)) = (self.rotation, self.stream.as_ref()) else {
+            return Ok(());
+        };
+        if opened.size == 0 || opened.size.saturating_add(length) <= rotation.max_bytes {
+            return Ok(());
+        }
+        let last = opened.last.clone();
+        let rotated = |index: u32| sibling(self.path, &format!(".{index}"));
+        let result = (|| {
+            ignore_missing(std::fs::remove_file(rotated(rotation.files)))?;
+            for index in (1..rotation.files).rev() {
+                ignore_missing(std::fs::rename(rotated(index), rotated(index + 1)))?;
+            }
+            std::fs::rename(self.path, rotated(1))
+        })();
+        *self.stream = None;
+        result.map_err(|error| write_failed(self.path, &error))?;
+        let mut opened = self.open_file()?;
+        opened.last = last;
+        *self.stream = Some(opened);
+        Ok(())
+    }
+}
+
+enum Failure {
+    Conflict,
+    Io(io::Error),
+}
+
+/// One write, one flush. A short write or a failed flush is cut back.
+fn append_line(opened: &mut Opened, line: &[u8]) -> Result<(), Failure> {
+    let before = opened.size;
+    let now = opened.file.metadata().map_err(Failure::Io)?.len();
+    if now != before {
+        return Err(Failure::Conflict);
+    }
+    let result = write_once(&mut opened.file, line).and_then(|()| opened.file.sync_data());
+    result.map_err(|error| {
+        // A flush is never repeated: a second one would report success though the pages are gone.
+        let _ = opened.file.set_len(before);
+        Failure::Io(error)
+    })
+}
+
+fn write_once(file: &mut File, line: &[u8]) -> io::Result<()> {
+    loop {
+        match file.write(line) {
+            Ok(count) if count == line.len() => return Ok(()),
+            Ok(count) => {
+                return Err(io::Error::new(
+                    ErrorKind::WriteZero,
+                    format!("only {count} of {} bytes were written", line.len()),
+                ));
+            }
+            // Interrupted before anything was written.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn still_named(opened: &Opened, path: &Path) -> bool {
+    let Ok(facts) = opened.file.metadata() else {
+        return false;
+    };
+    path.symlink_metadata()
+        .is_ok_and(|named| named.dev() == facts.dev() && named.ino() == facts.ino())
+}
+
+fn write_torn(log: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let stamp = jiff::Timestamp::now()
+        .strftime("%Y%m%dT%H%M%SZ")
+        .to_string();
+    let base = sibling(log, &format!(".torn-{stamp}"));
+    for attempt in 0..100 {
+        let path = if attempt == 0 {
+            base.clone()
+        } else {
+            sibling(&base, &format!("-{attempt}"))
+        };
+        match secure_file::options()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+        {
+            Ok(mut file) => {
+                let written = file.write_all(bytes).and_then(|()| file.sync_all());
+                return written.map_err(|error| FileError::io(&path, error));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(FileError::io(&path, error)),
+        }
+    }
+    Err(FileError::io(&base, ErrorKind::AlreadyExists.into()))
+}
+
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn write_failed(path: &Path, error: &io::Error) -> AuditError {
+    AuditError::new(
+        "shell.audit_write_failed",
+        format!("{}: {error}", path.display()),
+    )
+}
+
+/// The code of a file problem while opening.
+fn open_failed(error: FileError) -> AuditError {
+    let code = match &error {
+        FileError::Insecure { .. } => "shell.state_insecure_file",
+        FileError::Locked { .. } => "shell.audit_locked",
+        FileError::Io { .. } => "shell.audit_open_failed",
+    };
+    AuditError::new(code, error.to_string())
+}
