@@ -14,6 +14,7 @@ pub mod line_index;
 pub mod names;
 pub mod nearest;
 mod parse;
+mod quoted;
 mod report;
 pub mod span;
 mod text;

@@ -4,14 +4,14 @@
 const MAX_NAME_BYTES: usize = 64;
 
 /// The candidate nearest to `name`, if one is near enough to be meant: at most a third of the
-/// longer length away. Of several, the first wins, so the answer is deterministic.
+/// longer length away, and at most three edits. Of several, the first wins, so the answer is deterministic.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if name.len() > MAX_NAME_BYTES {
         return None;
     }
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        let limit = name.len().max(candidate.len()).div_ceil(3).min(3);
+        let limit = (name.len().max(candidate.len()) / 3).clamp(1, 3);
         if candidate.len() > MAX_NAME_BYTES || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
@@ -55,6 +55,7 @@ mod tests {
             ("sytsem", Some("system")),
             ("shel_access", Some("shell_access")),
             ("wat", None),
+            ("foo", None),
             ("zzz", None),
             ("", None),
         ] {

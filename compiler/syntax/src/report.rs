@@ -353,30 +353,51 @@ pub(crate) fn duplicate_attribute(
     .help("keep one of them")
 }
 
+/// Where an unclosed element was taken to end.
+#[derive(Clone, Copy)]
+pub(crate) enum ClosedBy {
+    /// The end tag of an element around it.
+    EndTag(Span),
+    /// A fence.
+    Fence(Span),
+    /// The end of the file.
+    EndOfFile(u32),
+}
+
 pub(crate) fn unclosed_element(
     name: &str,
     start_tag: Span,
-    at: Option<(Span, &str)>,
+    by: ClosedBy,
     prose: bool,
 ) -> SyntaxDiagnostic {
-    let mut found = error(
+    let (place, text) = match by {
+        ClosedBy::EndTag(span) => (span, "this closes the element around it"),
+        ClosedBy::Fence(span) => (span, "it is taken to end before this"),
+        ClosedBy::EndOfFile(at) => (Span::empty(at), "the file ends here"),
+    };
+    let line_end = if matches!(by, ClosedBy::Fence(_)) {
+        "\n"
+    } else {
+        ""
+    };
+    let found = error(
         "chatmd.unclosed_element",
         start_tag,
         "never closed",
         format!("`<{name}>` has no end tag `</{name}>`"),
+    )
+    .second(place, text)
+    .fix(
+        format!("insert `</{name}>`"),
+        insert(place.start, format!("</{name}>{line_end}")),
     );
-    if let Some((span, text)) = at {
-        found = found.second(span, text).fix(
-            format!("insert `</{name}>`"),
-            insert(span.start, format!("</{name}>")),
-        );
-    }
     if prose {
-        found = found.help(format!(
+        found.help(format!(
             "if `<{name}>` is meant as words, write it in a RAW block: `RAW|<{name}>|RAW`"
-        ));
+        ))
+    } else {
+        found
     }
-    found
 }
 
 pub(crate) fn mismatched_tag(

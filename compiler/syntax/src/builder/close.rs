@@ -3,11 +3,10 @@
 use super::{Builder, Open};
 use crate::context::Context;
 use crate::item::EndTag;
+use crate::nearest::nearest;
+use crate::report::{self, ClosedBy};
 use crate::tree::Node;
-use crate::{Span, Tag, report};
-
-/// How far a missing end tag may be from the place that shows it.
-const END_TAG_HERE: &str = "this closes the element around it";
+use crate::{Span, Tag};
 
 impl<'t> Builder<'t> {
     pub(super) fn end(&mut self, span: Span, end: EndTag) {
@@ -84,30 +83,17 @@ impl<'t> Builder<'t> {
                 return;
             }
             if top.report {
-                let at = Some((end_tag, END_TAG_HERE));
+                let by = ClosedBy::EndTag(end_tag);
                 let found = report::unclosed_element(
                     self.slice(top.name),
                     top.start_tag,
-                    at,
+                    by,
                     !top.first_on_line,
                 );
-                self.report_about(found, &top);
+                self.report(found, None, None);
             }
             self.pop(None, end_tag.start);
         }
-    }
-
-    /// Reports a finding about an open element: its path ends with that element.
-    pub(super) fn report_about(&mut self, found: crate::tree::SyntaxDiagnostic, open: &Open) {
-        let depth = self
-            .stack
-            .iter()
-            .position(|other| other.start_tag == open.start_tag);
-        let above = self
-            .stack
-            .split_off(depth.map_or(self.stack.len(), |depth| depth + 1));
-        self.report(found, None, None);
-        self.stack.extend(above);
     }
 
     fn stray(&mut self, known: Option<Tag>, name: &str, span: Span) {
@@ -122,13 +108,25 @@ impl<'t> Builder<'t> {
             self.add(Node::StrayEnd { span });
             return;
         };
+        let meant = if known.is_none() {
+            self.misspelt(name)
+        } else {
+            None
+        };
         if !self.is_quiet() {
-            let expected = self.slice(top.name);
+            let expected: &str = match meant {
+                Some(tag) => tag.as_str(),
+                None => self.slice(top.name),
+            };
             self.report(
                 report::mismatched_tag(name, expected, span, top.start_tag),
                 None,
                 None,
             );
+        }
+        // A misspelt end tag of an element further out closes that one.
+        if let Some(tag) = meant {
+            return self.close_down_to(Some(tag), tag.as_str(), span);
         }
         if self.top_closes_later(&top, span.end) {
             if self.skip_start.is_none() {
@@ -137,6 +135,15 @@ impl<'t> Builder<'t> {
         } else {
             self.pop(Some(span), span.end);
         }
+    }
+
+    /// The open element whose name an unknown end tag most likely misspells.
+    fn misspelt(&self, name: &str) -> Option<Tag> {
+        let open = Tag::ALL
+            .iter()
+            .zip(&self.open_known)
+            .filter(|(_, count)| **count > 0);
+        nearest(name, open.map(|(tag, _)| tag.as_str())).and_then(Tag::from_name)
     }
 
     /// The end tag of an unknown element that was already reported.

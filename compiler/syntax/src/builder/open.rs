@@ -5,9 +5,10 @@ use crate::context::Context;
 use crate::item::{Body, Closing, StartTag};
 use crate::landmarks::is_fence;
 use crate::nearest::nearest;
+use crate::report::{self, ClosedBy};
 use crate::tree::{Attribute, Element, Name, Node};
 use crate::value::decode_text;
-use crate::{Span, Tag, report};
+use crate::{Span, Tag};
 
 impl<'t> Builder<'t> {
     pub(super) fn start(&mut self, span: Span, tag: StartTag) {
@@ -283,8 +284,8 @@ impl<'t> Builder<'t> {
             let stop = fence.map_or(self.text.len() as u32, |fence| fence.start);
             let span = Span::new(start_tag.end, stop);
             if !quiet && tag.body == Body::Unclosed {
-                let at = fence.map(|fence| (fence, "its body is taken to end before this"));
-                let found = report::unclosed_element("script", start_tag, at, false);
+                let by = fence.map_or(ClosedBy::EndOfFile(stop), ClosedBy::Fence);
+                let found = report::unclosed_element("script", start_tag, by, false);
                 self.report(found, None, None);
             }
             if !skipped && !span.is_empty() {

@@ -1,8 +1,9 @@
 //! The end of the file with elements still open: going back to a fence (spec 01 section 16.3).
 
 use super::{Builder, TopRun};
+use crate::Span;
+use crate::report::{self, ClosedBy};
 use crate::tree::{Node, NodeId};
-use crate::{Span, report};
 
 /// Most times a file is resumed at a fence.
 const MAX_REWINDS: u32 = 64;
@@ -66,13 +67,10 @@ impl Builder<'_> {
             }
         }
         if outermost.report {
-            let at = match fence {
-                Some(fence) => (fence, "it is taken to end before this"),
-                None => (Span::empty(end), "the file ends here"),
-            };
+            let by = fence.map_or(ClosedBy::EndOfFile(end), ClosedBy::Fence);
             let prose = !outermost.first_on_line;
             let name = self.slice(outermost.name);
-            let found = report::unclosed_element(name, outermost.start_tag, Some(at), prose);
+            let found = report::unclosed_element(name, outermost.start_tag, by, prose);
             self.report(found, None, Some(outermost.name));
         }
         fence.is_some()
