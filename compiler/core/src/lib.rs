@@ -9,10 +9,12 @@ pub mod db;
 pub mod decl;
 pub mod diagnostics;
 pub mod expand;
+pub mod lower;
 pub mod manifest;
 pub mod published;
 pub mod resolve;
 pub mod safe_text;
+pub mod schema;
 
 pub use compile::{Compilation, CompileOptions, compile};
 pub use safe_text::SafeText;

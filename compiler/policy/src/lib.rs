@@ -18,7 +18,6 @@ pub mod matcher;
 pub mod paths;
 pub mod policy;
 pub mod regex;
-pub mod symbolic;
 pub mod value;
 
 pub use capability::{Capabilities, CapabilityFailure, check_capabilities};

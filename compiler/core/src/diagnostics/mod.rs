@@ -1,7 +1,14 @@
 //! Diagnostics as data (spec 01 section 15.3). Renderers live with the command line and the
 //! language server; nothing here prints.
 
+pub mod nearest;
+pub mod quote;
+pub mod registry;
+
 use chatmd_syntax::Span;
+
+pub use nearest::nearest;
+pub use quote::{clip, quote};
 
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,4 +93,75 @@ pub struct Diagnostic {
     pub fixes: Vec<Fix>,
     /// Runtime that the finding is about, when there is one.
     pub runtime_id: Option<String>,
+}
+
+impl Place {
+    /// A place in the file being lowered.
+    pub const fn local(item: u32, span: Span) -> Self {
+        Self {
+            file: FileIndex::SELF,
+            item: Some(item),
+            span,
+        }
+    }
+}
+
+impl Diagnostic {
+    /// A finding with the severity that the registry gives its code.
+    pub fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: None,
+            severity: registry::severity(code),
+            message: message.into(),
+            path: Vec::new(),
+            primary: Label {
+                place,
+                text: String::new(),
+            },
+            secondary: Vec::new(),
+            hints: Vec::new(),
+            fixes: Vec::new(),
+            runtime_id: None,
+        }
+    }
+
+    /// Lowers (or raises) the severity for this case of the code.
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Text shown at the primary place.
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.primary.text = text.into();
+        self
+    }
+
+    /// A related place.
+    pub fn related(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.secondary.push(Label {
+            place,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// What to do.
+    pub fn hint(mut self, text: impl Into<String>) -> Self {
+        self.hints.push(text.into());
+        self
+    }
+
+    /// A repair by one replacement.
+    pub fn fix(mut self, title: impl Into<String>, place: Place, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix {
+            title: title.into(),
+            edits: vec![Edit {
+                place,
+                text: text.into(),
+            }],
+        });
+        self
+    }
 }

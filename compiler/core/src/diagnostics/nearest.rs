@@ -1,0 +1,37 @@
+//! Suggestions for misspelt names.
+
+/// The candidate that a misspelt `name` most likely meant: one that differs in case alone, else
+/// the nearest by bounded Damerau-Levenshtein distance. Ties go to the earlier candidate, so the
+/// answer is deterministic.
+pub fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let folded = candidates
+        .clone()
+        .into_iter()
+        .find(|candidate| candidate.eq_ignore_ascii_case(name));
+    folded.or_else(|| chatmd_syntax::nearest::nearest(name, candidates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn offers_the_likely_word() {
+        let words = ["wall_time", "idle_time", "stdout", "stderr", "memory"];
+        let table: &[(&str, Option<&str>)] = &[
+            ("walltime", Some("wall_time")),
+            ("wall_tiem", Some("wall_time")),
+            ("STDOUT", Some("stdout")),
+            ("sdtout", Some("stdout")),
+            ("memroy", Some("memory")),
+            ("zzz", None),
+        ];
+        for (name, expected) in table {
+            assert_eq!(nearest(name, words), *expected, "{name}");
+        }
+        assert_eq!(nearest(&"x".repeat(100_000), words), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! From the tree of one file to its declarations (spec 01 sections 5 to 13, 02, 03).
+//!
+//! Each top-level item is lowered by itself. The generic checks follow the tables of
+//! [`crate::schema`]; what remains here is what an element means. Every error of an element is
+//! reported, a broken element never hides its siblings, and nothing is said about an attribute
+//! that is already reported.
+
+mod backends;
+mod command;
+mod context;
+mod extensions;
+mod message;
+mod policy;
+mod reader;
+mod runtime;
+mod script;
+mod shell_tool;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod value;
+
+use std::sync::Arc;
+
+use chatmd_syntax::{Element, Name, Node, NodeId, Parse, Tag, Tree};
+
+use crate::decl::{Decl, FileDeclarations, ImportDecl, Item};
+use crate::diagnostics::{Diagnostic, Severity};
+use crate::schema::{BodyClass, document};
+use context::{Context, Reported, is_layout};
+
+/// Bytes of compiled patterns that one file may use (spec 02 section 11.1 bounds one pattern; this
+/// keeps the sum in proportion).
+const PATTERN_BUDGET: usize = 32 << 20;
+
+/// Lowers every top-level item. A parse that must not be lowered gives no items.
+pub fn lower(parse: &Parse) -> FileDeclarations {
+    if !parse.lowerable {
+        return FileDeclarations::default();
+    }
+    let reported = Reported::new(parse);
+    let mut budget = PATTERN_BUDGET;
+    let items = top_level(&parse.tree)
+        .enumerate()
+        .map(|(index, id)| Arc::new(item(&parse.tree, &reported, id, index as u32, &mut budget)))
+        .collect();
+    FileDeclarations { items }
+}
+
+/// Offset of the `<` (or first byte) of each item of [`lower`], to make its places absolute.
+pub fn item_starts(parse: &Parse) -> Vec<u32> {
+    if !parse.lowerable {
+        return Vec::new();
+    }
+    top_level(&parse.tree)
+        .map(|id| parse.tree.node(id).span().start)
+        .collect()
+}
+
+/// Checks a file that was parsed as the content of a message of that class: its findings, whose
+/// places count from the start of the file, and the content imports in it.
+pub fn lower_content(parse: &Parse, class: BodyClass) -> (Vec<Diagnostic>, Vec<ImportDecl>) {
+    if !parse.lowerable {
+        return (Vec::new(), Vec::new());
+    }
+    let reported = Reported::new(parse);
+    let mut budget = PATTERN_BUDGET;
+    let mut context = Context::new(&parse.tree, &reported, 0, None, &mut budget);
+    let imports = message::body(&mut context, &parse.tree.top, class);
+    (context.into_findings(), imports)
+}
+
+/// Top-level nodes that are no layout.
+fn top_level(tree: &Tree) -> impl Iterator<Item = NodeId> {
+    tree.top.iter().copied().filter(|id| match tree.node(*id) {
+        Node::Comment { .. } => false,
+        Node::Text { span } => !tree.slice(*span).chars().all(is_layout),
+        _ => true,
+    })
+}
+
+fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut usize) -> Item {
+    let node = tree.node(id);
+    let base = node.span().start;
+    let mut context = Context::new(tree, reported, base, Some(index), budget);
+    let mut item = Item {
+        tag: None,
+        start_tag: context.relative(node.span()),
+        name: context.relative(node.span()),
+        decl: None,
+        broken: true,
+        diagnostics: Vec::new(),
+    };
+    if let Node::Element(element) = node {
+        item.start_tag = context.relative(element.start_tag);
+        item.name = context.relative(element.name_span);
+        if let Name::Known(tag) = element.name {
+            item.tag = Some(tag);
+            if !element.broken_start {
+                item.decl = known(&mut context, element, tag);
+            }
+        }
+        item.broken =
+            element.broken_start || item.decl.is_none() || context.parser_error_in(element.span);
+    }
+    item.diagnostics = context.into_findings();
+    item.broken |= item
+        .diagnostics
+        .iter()
+        .any(|finding| finding.severity == Severity::Error);
+    item
+}
+
+fn known<'t>(context: &mut Context<'t>, element: &'t Element, tag: Tag) -> Option<Decl> {
+    if let Some(schema) = message::schema_of(tag) {
+        return Some(Decl::Message(message::message(context, element, schema)));
+    }
+    match tag {
+        Tag::Config => {
+            context.within(&["config"], |context| {
+                reader::attributes(context, element, &document::CONFIG);
+                reader::children(context, element, &document::CONFIG);
+            });
+            Some(Decl::Config)
+        }
+        Tag::Import => Some(Decl::Import(import(context, element))),
+        Tag::Script => Some(Decl::Script(script::script(context, element))),
+        Tag::ModeratorRuntime => Some(Decl::Moderator(script::moderator(context, element))),
+        Tag::ShellAccess => Some(Decl::Runtime(Box::new(runtime::shell_access(
+            context, element,
+        )))),
+        Tag::Tool => Some(Decl::Tool(Box::new(tool::tool(context, element)))),
+        _ => None,
+    }
+}
+
+fn import<'t>(context: &mut Context<'t>, element: &'t Element) -> ImportDecl {
+    context.within(&["import"], |context| {
+        let attributes = reader::attributes(context, element, &document::IMPORT);
+        reader::children(context, element, &document::IMPORT);
+        let (src, namespace) = script::import_fields(context, &attributes);
+        ImportDecl {
+            start_tag: context.relative(element.start_tag),
+            src,
+            namespace,
+        }
+    })
+}

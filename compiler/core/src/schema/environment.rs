@@ -1,0 +1,93 @@
+//! Names of environment variables that change what programs do (spec 06 section 2.5).
+
+/// Prefixes of such names.
+pub const SENSITIVE_PREFIXES: &[&str] = &[
+    "DYLD_",
+    "LD_",
+    "PYTHON",
+    "RUBY",
+    "PERL",
+    "GIT_",
+    "BASH_",
+    "ZDOTDIR",
+    "LUA_",
+    "NPM_CONFIG_",
+    "npm_config_",
+    "BUNDLE_",
+    "GEM_",
+    "CARGO_",
+    "RUSTC",
+    "MALLOC_",
+    "R_",
+];
+
+/// Whole names.
+pub const SENSITIVE_NAMES: &[&str] = &[
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "CDPATH",
+    "IFS",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "RUBYLIB",
+    "PERL5LIB",
+    "NODE_OPTIONS",
+    "GIT_EXEC_PATH",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "BASHOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "GLOBIGNORE",
+    "FPATH",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "NODE_PATH",
+    "PAGER",
+    "MANPAGER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "RIPGREP_CONFIG_PATH",
+    "GREP_OPTIONS",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKEFILES",
+    "TAR_OPTIONS",
+    "GZIP",
+    "XZ_OPT",
+    "XZ_DEFAULTS",
+    "ZSTD_CLEVEL",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "SVN_SSH",
+    "RUSTFLAGS",
+    "GOFLAGS",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "GLIBC_TUNABLES",
+    "HOSTALIASES",
+    "EMACSLOADPATH",
+    "VIMINIT",
+    "EXINIT",
+    "GVIMINIT",
+    "GTK_MODULES",
+    "QT_PLUGIN_PATH",
+    "CAML_LD_LIBRARY_PATH",
+];
+
+/// Whether a declared `set` or `pass` of this name deserves a warning.
+pub fn is_sensitive(name: &str) -> bool {
+    SENSITIVE_NAMES.contains(&name)
+        || SENSITIVE_PREFIXES
+            .iter()
+            .any(|start| name.starts_with(start))
+}
