@@ -18,6 +18,7 @@ pub mod matcher;
 pub mod paths;
 pub mod policy;
 pub mod regex;
+pub mod symbolic;
 pub mod value;
 
 pub use capability::{Capabilities, CapabilityFailure, check_capabilities};

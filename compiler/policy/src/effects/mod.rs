@@ -1,27 +1,33 @@
-//! Effect inference (spec 06 section 6).
+//! Effect inference: what a command may do, read from its words (spec 06 section 6).
+//!
+//! The tables are data: [`precise`] (6.4), [`find`] (6.4.1), [`groups`] and [`sensitive`] (6.5),
+//! [`git`] and [`tar`] (rows of 6.5 with syntax of their own), [`wrappers`] (6.6). [`select`]
+//! chooses between them (6.3). Whatever no table knows is arbitrary code.
 
-use std::borrow::Cow;
+mod apply;
+mod collector;
+mod find;
+mod git;
+mod groups;
+mod inner;
+mod options;
+mod precise;
+mod select;
+mod sensitive;
+mod tables;
+mod tar;
+mod wrappers;
 
-use crate::effect::{Effect, EffectRecord, EffectSource, Effects};
+use crate::effect::{Effect, Effects};
 use crate::facts::{CommandFacts, PolicyHost};
 use crate::paths;
 
-/// Effects and inner commands of one command. `direct`: it may start without confinement.
-pub fn infer_effects(facts: &CommandFacts, _host: &dyn PolicyHost, _direct: bool) -> Effects {
-    let mut effects = Effects::new();
-    let name = paths::basename(facts.program());
-    for effect in [
-        Effect::ArbitraryCode,
-        Effect::ChildProcesses,
-        Effect::Unknown(format!("no effect specification for {name}")),
-    ] {
-        effects.push(EffectRecord {
-            effect,
-            source: EffectSource::Builtin,
-            rule: Cow::Borrowed("fallback"),
-        });
-    }
-    effects
+/// Effects and inner commands of one command, before any analyzer.
+///
+/// `direct`: the command may start without confinement, so links that `find` follows are not
+/// judged by a sandbox. Costs time linear in the command text.
+pub fn infer_effects(facts: &CommandFacts, host: &dyn PolicyHost, direct: bool) -> Effects {
+    select::infer(facts, host, direct)
 }
 
 /// An effect of an extension with its path resolved as built-in ones are; the second effect, if
