@@ -8,6 +8,8 @@ pub mod canonical;
 pub mod environment;
 pub mod error;
 pub mod host;
+pub mod policy_host;
+pub mod resolver;
 pub mod roots;
 pub mod secrets;
 
