@@ -4,6 +4,7 @@
 //! all imported files are resolved into one [`manifest::Manifest`]. Everything here is pure: files
 //! come only through the source database.
 
+pub mod authority;
 pub mod compile;
 pub mod db;
 pub mod decl;
@@ -11,6 +12,7 @@ pub mod diagnostics;
 pub mod expand;
 pub mod lower;
 pub mod manifest;
+pub mod policy_lowering;
 pub mod published;
 pub mod resolve;
 pub mod safe_text;

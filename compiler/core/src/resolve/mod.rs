@@ -28,6 +28,7 @@ mod workers;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+pub(crate) use checks::eligible;
 pub use features::Features;
 pub use input::{Expanded, ExpandedItem, LoadedScript, SourceFile, SourceUse};
 

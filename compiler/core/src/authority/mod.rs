@@ -1,0 +1,18 @@
+//! What a manifest permits, for people (spec 04 section 11.1).
+//!
+//! Pure functions of a payload, shared by compiler, language server and runtime, so that all three
+//! show the same.
+
+mod findings;
+mod show;
+mod summary;
+mod text;
+
+pub use findings::{Finding, Level};
+pub use summary::{
+    AuditSummary, BackendSummary, EnvironmentSummary, ExtensionSummary, PolicySummary,
+    ReviewerSummary, ReviewersSummary, RuntimeSummary, Summary, ToolSummary, summarise,
+};
+
+#[cfg(test)]
+mod tests;
