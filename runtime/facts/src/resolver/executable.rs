@@ -64,6 +64,18 @@ impl VerifiedFile {
         }
     }
 
+    /// Opens the path anew and compares everything but the content. For files that only root may
+    /// write, whose change time nobody can set back.
+    pub(crate) fn verify_metadata(&mut self) -> Result<(), IdentityError> {
+        let opened = open_regular(&self.path)?;
+        let now = opened.with_digest(self.fingerprint.sha256);
+        if now != self.fingerprint {
+            return Err(IdentityError::Different(opened.name));
+        }
+        self.file = opened.file;
+        Ok(())
+    }
+
     /// Opens the path anew and compares every field; on success the new descriptor is held.
     pub(crate) fn verify(&mut self, cache: Option<&DigestCache>) -> Result<(), IdentityError> {
         let opened = open_regular(&self.path)?;
@@ -283,6 +295,16 @@ pub(crate) fn resolve(
         alias: candidate.alias.is_some(),
         interpreter,
     })
+}
+
+/// Opens and fingerprints a sandbox wrapper: a program for this machine, never a script.
+pub(crate) fn open_wrapper(path: CanonicalPath) -> Result<VerifiedFile, ResolveError> {
+    let opened = open_executable(&path)?;
+    if supported(&opened)?.is_some() {
+        return Err(ResolveError::Format(opened.name));
+    }
+    let fingerprint = opened.fingerprint(None)?;
+    Ok(VerifiedFile::from_parts(path, fingerprint, opened))
 }
 
 fn open_executable(path: &CanonicalPath) -> Result<Opened, ResolveError> {

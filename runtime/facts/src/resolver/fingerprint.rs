@@ -125,7 +125,13 @@ impl Opened {
                 digest
             }
         };
-        Ok(Fingerprint {
+        Ok(self.with_digest(sha256))
+    }
+
+    /// The fingerprint of this open file, given the digest of its content.
+    pub(crate) fn with_digest(&self, sha256: Sha256Digest) -> Fingerprint {
+        let key = StatKey::of(&self.meta);
+        Fingerprint {
             device: key.device,
             inode: key.inode,
             mode: self.meta.mode() & 0o7777,
@@ -135,7 +141,7 @@ impl Opened {
             mtime_ns: key.mtime_ns,
             ctime_ns: key.ctime_ns,
             sha256,
-        })
+        }
     }
 
     fn digest(&self) -> Result<Sha256Digest, ResolveError> {

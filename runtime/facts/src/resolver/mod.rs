@@ -19,6 +19,7 @@ use nix::unistd::AccessFlags;
 
 pub use cache::DigestCache;
 pub use error::{IdentityError, ResolveError};
+pub(crate) use executable::open_wrapper;
 pub use executable::{Candidate, Interpreter, ResolvedExecutable, VerifiedFile};
 pub use fingerprint::{Fingerprint, MAX_BYTES, Sha256Digest};
 pub use format::{Format, InterpreterLine, LineError, MAX_INTERPRETER_LINE, classify};

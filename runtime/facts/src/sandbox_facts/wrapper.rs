@@ -1,0 +1,106 @@
+//! The sandbox wrapper: where it is and whether it may be trusted (spec 06b B1.3).
+
+use std::path::{Path, PathBuf};
+
+use chatmd_plan::bubblewrap::WRAPPER_PLACES;
+
+use crate::canonical::{CanonicalPath, canonical};
+use crate::resolver::{Fingerprint, IdentityError, ResolveError, VerifiedFile, open_wrapper};
+
+/// Bits that let others than the owner write.
+const SHARED_WRITE: u32 = 0o022;
+
+/// The wrapper with its held descriptor.
+#[derive(Debug)]
+pub struct Wrapper {
+    file: VerifiedFile,
+}
+
+/// Why there is no usable wrapper.
+#[derive(Debug, thiserror::Error)]
+pub enum WrapperError {
+    /// None of the fixed places holds one.
+    #[error(
+        "bubblewrap is not installed (looked at /usr/bin/bwrap, /bin/bwrap, /usr/local/bin/bwrap)"
+    )]
+    NotInstalled,
+    /// The declared path can not be resolved.
+    #[error("{path} can not be used as the sandbox wrapper: {reason}", path = .path.display())]
+    Unresolved {
+        /// Path looked at.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Somebody else than root could change it.
+    #[error("{path} can not be used as the sandbox wrapper: {reason}", path = .path.display())]
+    Unsafe {
+        /// Canonical path.
+        path: PathBuf,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// It can not be fingerprinted.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+}
+
+/// Finds bubblewrap: the declared path, else the first fixed place; never by `PATH`. It must be a
+/// regular executable of root that nobody else may write.
+pub fn find_wrapper(declared: Option<&Path>) -> Result<Wrapper, WrapperError> {
+    let path = match declared {
+        Some(path) => resolve(path)?,
+        None => {
+            let places = WRAPPER_PLACES.iter().map(Path::new);
+            let mut existing = places.filter(|place| place.symlink_metadata().is_ok());
+            resolve(existing.next().ok_or(WrapperError::NotInstalled)?)?
+        }
+    };
+    check(path)
+}
+
+fn resolve(path: &Path) -> Result<CanonicalPath, WrapperError> {
+    canonical(path).map_err(|error| WrapperError::Unresolved {
+        path: path.to_path_buf(),
+        reason: error.to_string(),
+    })
+}
+
+fn check(path: CanonicalPath) -> Result<Wrapper, WrapperError> {
+    let file = open_wrapper(path)?;
+    let print = file.fingerprint();
+    let reason = if print.uid != 0 {
+        "it does not belong to root"
+    } else if print.mode & SHARED_WRITE != 0 {
+        "others than root may write it"
+    } else {
+        return Ok(Wrapper { file });
+    };
+    Err(WrapperError::Unsafe {
+        path: file.path().as_path().to_path_buf(),
+        reason,
+    })
+}
+
+impl Wrapper {
+    /// Canonical path.
+    pub fn path(&self) -> &CanonicalPath {
+        self.file.path()
+    }
+
+    /// Identity.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        self.file.fingerprint()
+    }
+
+    /// The verified file with the descriptor that is executed.
+    pub fn file(&self) -> &VerifiedFile {
+        &self.file
+    }
+
+    /// Verifies it directly before a spawn. The file is root's alone, so equal metadata (change time
+    /// included) stand for an equal digest.
+    pub fn verify(&mut self) -> Result<(), IdentityError> {
+        self.file.verify_metadata()
+    }
+}
