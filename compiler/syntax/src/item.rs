@@ -147,6 +147,12 @@ impl<'t> Scanner<'t> {
             .unwrap_or_default()
     }
 
+    /// The tokens behind the name of a tag.
+    pub(crate) fn tokens_of(&mut self, tag: &StartTag) -> &[Token] {
+        self.tag_tokens(tag.name.end as usize, tag.tag);
+        &self.tokens
+    }
+
     pub(crate) fn script(&self, index: u32) -> Option<ScriptBody> {
         self.scripts.get(index as usize).copied()
     }

@@ -59,8 +59,9 @@ pub(crate) enum TagToken {
     /// `<`: the tag was never closed.
     #[token(b"<")]
     Open,
-    /// Any other byte.
+    /// Any other byte; the bytes of a character stay together.
     #[regex(b"(?s-u:.)", priority = 1)]
+    #[regex(b"(?-u:[\x80-\xFF])+", priority = 2)]
     Other,
 }
 

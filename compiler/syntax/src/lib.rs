@@ -18,6 +18,7 @@ mod quoted;
 mod report;
 pub mod span;
 mod text;
+pub mod token;
 pub mod tree;
 pub mod value;
 pub mod write;

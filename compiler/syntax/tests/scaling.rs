@@ -8,6 +8,9 @@ use chatmd_syntax::parse;
 /// Twice the input may take this much longer: a quadratic pass takes four times as long.
 const BOUND: f64 = 3.0;
 
+/// A name and a text that grows with a number.
+type Shape = (&'static str, Box<dyn Fn(usize) -> String>);
+
 fn time(text: &str) -> Duration {
     let start = Instant::now();
     std::hint::black_box(parse(text.as_bytes()));
@@ -42,7 +45,7 @@ fn every_shape_is_linear() {
         )
     };
     let halves = |a: &'static str, b: &'static str| move |n: usize| a.repeat(n) + &b.repeat(n);
-    let shapes: Vec<(&str, Box<dyn Fn(usize) -> String>)> = vec![
+    let shapes: Vec<Shape> = vec![
         (
             "siblings",
             Box::new(repeat("<user name=\"x\">hello</user>\n")),

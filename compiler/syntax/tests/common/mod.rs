@@ -19,6 +19,7 @@ pub fn check_cover(parse: &Parse) {
         work.extend(&element.children);
     }
     assert!(seen.iter().all(|seen| *seen), "a node belongs to nothing");
+    check_tokens(&tree.text);
     for found in &parse.diagnostics {
         let spans = found
             .secondary
@@ -38,6 +39,21 @@ pub fn check_cover(parse: &Parse) {
         }
         assert!(!found.message.is_empty());
     }
+}
+
+/// The tokens concatenate to the text.
+fn check_tokens(text: &str) {
+    let mut at = 0;
+    for token in chatmd_syntax::token::tokens(text) {
+        assert_eq!(token.span.start, at, "gap before {token:?}");
+        assert!(token.span.end > at, "empty {token:?}");
+        assert!(
+            text.get(token.span.range()).is_some(),
+            "{token:?} splits a character"
+        );
+        at = token.span.end;
+    }
+    assert_eq!(at as usize, text.len(), "the tokens end early");
 }
 
 fn check_element(parse: &Parse, element: &Element, seen: &mut [bool]) {
