@@ -220,6 +220,9 @@ pub struct PlacedLine<'a> {
     pub raw: &'a [u8],
 }
 
+/// A file that cannot be read, and why.
+pub type ReadError = (PathBuf, io::Error);
+
 /// The files of a log, oldest first.
 pub struct LogFiles {
     files: Vec<(PathBuf, Box<dyn Read>)>,
@@ -227,7 +230,7 @@ pub struct LogFiles {
 
 impl LogFiles {
     /// Opens `path` and its rotated files. `-` is standard input, which has none.
-    pub fn open(path: &Path) -> Result<Self, (PathBuf, io::Error)> {
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
         if path == Path::new("-") {
             return Ok(Self {
                 files: vec![(path.to_owned(), Box::new(io::stdin()))],
@@ -235,20 +238,25 @@ impl LogFiles {
         }
         // A rotation between two opens would show a file twice or not at all: try again then.
         for _ in 0..8 {
-            let opened = Self::open_once(path)?;
-            if let Some(files) = opened {
-                return Ok(Self { files });
+            match Self::open_once(path) {
+                Ok(Some(files)) => return Ok(files),
+                Ok(None) => {}
+                // Between the two steps of a rotation there is no active file.
+                Err((_, error))
+                    if error.kind() == io::ErrorKind::NotFound && sibling(path, ".1").exists() =>
+                {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                Err(error) => return Err(error),
             }
         }
         Err((
             path.to_owned(),
-            io::Error::other("the log is rotated faster than it can be opened"),
+            io::Error::other("the active file is missing, or rotated faster than it can be opened"),
         ))
     }
 
-    fn open_once(
-        path: &Path,
-    ) -> Result<Option<Vec<(PathBuf, Box<dyn Read>)>>, (PathBuf, io::Error)> {
+    fn open_once(path: &Path) -> Result<Option<Self>, ReadError> {
         let newest = open_log(path).map_err(|error| (path.to_owned(), error))?;
         let mut files = vec![(path.to_owned(), newest)];
         for index in 1..=ROTATED_MAX {
@@ -268,19 +276,16 @@ impl LogFiles {
             }
         }
         files.reverse();
-        Ok(Some(
-            files
-                .into_iter()
-                .map(|(name, file)| (name, Box::new(file) as Box<dyn Read>))
-                .collect(),
-        ))
+        let boxed = files
+            .into_iter()
+            .map(|(name, file)| (name, Box::new(file) as Box<dyn Read>));
+        Ok(Some(Self {
+            files: boxed.collect(),
+        }))
     }
 
     /// Calls `each` for every line that is not empty. An error is one of reading.
-    pub fn for_each(
-        self,
-        mut each: impl FnMut(PlacedLine<'_>),
-    ) -> Result<(), (PathBuf, io::Error)> {
+    pub fn for_each(self, mut each: impl FnMut(PlacedLine<'_>)) -> Result<(), ReadError> {
         let last = self.files.len().saturating_sub(1);
         for (index, (path, file)) in self.files.into_iter().enumerate() {
             let mut reader = BufReader::with_capacity(64 * 1024, file);

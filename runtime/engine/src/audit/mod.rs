@@ -30,6 +30,8 @@ pub mod head;
 pub mod key;
 mod line;
 pub mod load;
+pub mod replay;
+pub mod request;
 mod schema;
 pub mod secure_file;
 pub mod sink;
@@ -45,6 +47,8 @@ pub use event::{
     Mechanism, RejectStage, TerminationKind,
 };
 pub use key::IntegrityKey;
+pub use replay::{Refused, ReplayOptions, replay};
+pub use request::{RequestReport, reconstruct};
 pub use sink::{AuditError, AuditSink, AuditWarning, Receipt, Rotation, SinkOptions, Target};
 pub use validate::{SessionAnchor, ValidationOptions, ValidationReport, validate};
 

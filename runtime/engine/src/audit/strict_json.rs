@@ -1,6 +1,7 @@
 //! JSON with unique member names at every depth. Depth is bounded by the parser (128).
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
 
 /// A JSON value that keeps the order of members and tells integers from other numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,22 +29,47 @@ impl Json {
         }
     }
 
-    /// The value as compact JSON, in the stored order of members.
-    pub(crate) fn to_value(&self) -> serde_json::Value {
-        use serde_json::Value;
+    /// An integer, negative ones included.
+    pub(crate) fn as_integer(&self) -> Option<i64> {
         match self {
-            Self::Null => Value::Null,
-            Self::Bool(value) => Value::Bool(*value),
-            Self::Int(value) => Value::from(*value),
-            Self::Number(value) => Value::from(*value),
-            Self::Text(text) => Value::String(text.clone()),
-            Self::Array(items) => Value::Array(items.iter().map(Self::to_value).collect()),
-            Self::Object(members) => Value::Object(
-                members
-                    .iter()
-                    .map(|(k, v)| (k.clone(), v.to_value()))
-                    .collect(),
-            ),
+            Self::Int(value) => i64::try_from(*value).ok(),
+            Self::Number(value) if value.fract() == 0.0 && value.abs() < 9e15 => {
+                Some(*value as i64)
+            }
+            _ => None,
+        }
+    }
+
+    /// The strings of an array.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        match self {
+            Self::Array(items) => items
+                .iter()
+                .filter_map(Self::as_text)
+                .map(str::to_owned)
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The value as compact JSON in the stored order of members.
+    pub(crate) fn compact(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Int(value) => serializer.serialize_u64(*value),
+            Self::Number(value) => serializer.serialize_f64(*value),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Array(items) => serializer.collect_seq(items),
+            Self::Object(members) => {
+                serializer.collect_map(members.iter().map(|(name, value)| (name, value)))
+            }
         }
     }
 }

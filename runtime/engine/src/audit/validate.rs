@@ -133,6 +133,9 @@ impl ValidationReport {
         if self.chained && !self.tail_provable() {
             lines.push("tail not provable".to_owned());
         }
+        if let HeadState::Unreadable(reason) = &self.head {
+            lines.push(format!("head record not used: {reason}"));
+        }
         if let Some(start) = self.window_start() {
             lines.push(format!("retained window starts at {start}"));
         }
@@ -149,18 +152,21 @@ pub fn validate(path: &Path, options: ValidationOptions<'_>) -> Result<Validatio
     } else {
         head::read(path, options.key)
     };
-    let read_failed = |(file, error): (std::path::PathBuf, std::io::Error)| Finding {
+    let files = LogFiles::open(path).map_err(|(file, error)| read_failed(&file, &error))?;
+    let mut walk = Walk::new(options, head);
+    files
+        .for_each(|line| walk.line(&line))
+        .map_err(|(file, error)| read_failed(&file, &error))?;
+    Ok(walk.finish())
+}
+
+pub(super) fn read_failed(file: &Path, error: &std::io::Error) -> Finding {
+    Finding {
         code: "shell.audit_read_failed",
         file: Some(file.display().to_string()),
         line: None,
         message: format!("the audit log cannot be read: {error}"),
-    };
-    let files = LogFiles::open(path).map_err(read_failed)?;
-    let mut walk = Walk::new(options, head);
-    files
-        .for_each(|line| walk.line(&line))
-        .map_err(read_failed)?;
-    Ok(walk.finish())
+    }
 }
 
 /// The event before, as far as neighbours are compared.
@@ -402,9 +408,6 @@ impl<'a> Walk<'a> {
             (None, Some(_)) => Anchor::Session,
             (None, None) => Anchor::None,
         };
-        if let HeadState::Unreadable(reason) = &self.report.head {
-            let _ = reason;
-        }
         self.report
     }
 

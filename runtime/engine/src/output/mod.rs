@@ -27,9 +27,12 @@ pub use finalise::{Finalised, Finaliser, join_channels};
 pub use redactor::{Redactor, RedactorBuilder, RedactorError, SecretWarning};
 pub use result::{CommandResult, ExitStatus, InvocationError, StructuredResult, error_json};
 pub use safe_text::SafeText;
-pub use sanitise::Form;
 pub(crate) use sanitise::json_escape_into;
+pub use sanitise::{Form, escape_controls};
 pub use secret::{Redacted, SecretBytes};
 
 #[cfg(test)]
 mod vector_tests;
+
+#[cfg(test)]
+mod property_tests;

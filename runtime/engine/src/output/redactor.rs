@@ -271,3 +271,7 @@ impl Redactor {
         out
     }
 }
+
+#[cfg(test)]
+#[path = "redactor_tests.rs"]
+mod tests;

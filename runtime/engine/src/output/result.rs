@@ -71,7 +71,7 @@ impl CommandResult {
         Self {
             program: words.next().unwrap_or_default(),
             arguments: words.collect(),
-            executable: executable.map(|(path, _)| redactor.line(path)),
+            executable: executable.map(|(path, _)| redactor.text(path, usize::MAX)),
             executable_sha256: executable.map(|(_, digest)| digest.to_owned()),
             status,
             stdout_truncated: false,
@@ -250,3 +250,7 @@ fn encode(value: &impl Serialize) -> String {
         r#"{"error":{"code":"internal_error","message":"internal runtime error"}}"#.to_owned()
     })
 }
+
+#[cfg(test)]
+#[path = "result_tests.rs"]
+mod tests;

@@ -318,6 +318,20 @@ const fn is_removed(c: char) -> bool {
     ) || (c as u32) & 0xFFFE == 0xFFFE
 }
 
+/// `text` with every character that a terminal would act on, or that shows something else than
+/// what is there, written as `\u{…}`: for showing stored text instead of cleaning it.
+pub fn escape_controls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_removed(c) {
+            out.push_str(&format!("\\u{{{:x}}}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Appends `value` with the string escapes of RFC 8785. Works on bytes, because a secret need not
 /// be UTF-8.
 pub(crate) fn json_escape_into(value: &[u8], out: &mut Vec<u8>) {
