@@ -145,7 +145,7 @@ impl Resolver {
             return Err(ResolveError::BadProgram(program.to_owned()));
         }
         if program.contains('/') {
-            let located = cwd.join(program);
+            let located = joined(cwd, Path::new(program));
             return match usable(&located) {
                 Usable::Yes => Ok(candidate(located, None)),
                 other => Err(other.error(program)),
@@ -153,7 +153,7 @@ impl Resolver {
         }
         let mut worst = Usable::Missing;
         for folder in &self.search_path {
-            let located = cwd.join(folder).join(program);
+            let located = joined(cwd, &folder.join(program));
             match usable(&located) {
                 Usable::Yes => return Ok(candidate(located, None)),
                 Usable::No => worst = Usable::No,
@@ -226,6 +226,11 @@ fn split_path(path: Option<&OsStr>, allow_relative: bool) -> Vec<PathBuf> {
     let kept = entries.filter(|entry| entry.first() == Some(&b'/') || allow_relative);
     kept.map(|entry| PathBuf::from(OsStr::from_bytes(entry)))
         .collect()
+}
+
+/// Joins as path expressions do: `.` and empty components vanish, `..` stays.
+fn joined(cwd: &Path, path: &Path) -> PathBuf {
+    cwd.join(path).components().collect()
 }
 
 /// Whether a path counts as a candidate.
