@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use chatmd_compiler::manifest::{EnvOp, Environment, Inherit, Position};
+use chatmd_compiler::schema;
 
 use crate::error::FactsError;
 use crate::host::{Host, absolute_text};
@@ -16,90 +17,6 @@ const SAFE_NAMES: &[&str] = &[
     "COLUMNS", "LINES",
 ];
 const SAFE_PREFIX: &str = "LC_";
-
-/// Prefixes that `all_sanitized` drops.
-const DENIED_PREFIXES: &[&str] = &[
-    "DYLD_",
-    "LD_",
-    "PYTHON",
-    "RUBY",
-    "PERL",
-    "GIT_",
-    "BASH_",
-    "ZDOTDIR",
-    "LUA_",
-    "NPM_CONFIG_",
-    "npm_config_",
-    "BUNDLE_",
-    "GEM_",
-    "CARGO_",
-    "RUSTC",
-    "MALLOC_",
-    "R_",
-];
-
-/// Names that `all_sanitized` drops.
-const DENIED_NAMES: &[&str] = &[
-    "ENV",
-    "BASH_ENV",
-    "SHELLOPTS",
-    "CDPATH",
-    "IFS",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "RUBYLIB",
-    "PERL5LIB",
-    "NODE_OPTIONS",
-    "GIT_EXEC_PATH",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "BASHOPTS",
-    "PS4",
-    "PROMPT_COMMAND",
-    "GLOBIGNORE",
-    "FPATH",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-    "NODE_PATH",
-    "PAGER",
-    "MANPAGER",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "EDITOR",
-    "VISUAL",
-    "BROWSER",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "RIPGREP_CONFIG_PATH",
-    "GREP_OPTIONS",
-    "MAKEFLAGS",
-    "MFLAGS",
-    "MAKEFILES",
-    "TAR_OPTIONS",
-    "GZIP",
-    "XZ_OPT",
-    "XZ_DEFAULTS",
-    "ZSTD_CLEVEL",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "SVN_SSH",
-    "RUSTFLAGS",
-    "GOFLAGS",
-    "GCONV_PATH",
-    "LOCPATH",
-    "NLSPATH",
-    "GLIBC_TUNABLES",
-    "HOSTALIASES",
-    "EMACSLOADPATH",
-    "VIMINIT",
-    "EXINIT",
-    "GVIMINIT",
-    "GTK_MODULES",
-    "QT_PLUGIN_PATH",
-    "CAML_LD_LIBRARY_PATH",
-];
 
 /// Prefixes of the runtime's own variables; no command ever sees one.
 const OWN_PREFIXES: &[&str] = &["CHATMD_SHELL_", "OCHAT_SHELL_"];
@@ -161,13 +78,11 @@ impl std::fmt::Debug for BuiltEnvironment {
     }
 }
 
-/// Whether `all_sanitized` drops this name; a declared `set` or `pass` of it earns a warning.
+/// Whether `all_sanitized` drops this name. The list is the compiler's, which warns about a declared
+/// `set` or `pass` of one.
 pub fn is_sensitive(name: &OsStr) -> bool {
-    let bytes = name.as_bytes();
-    DENIED_PREFIXES
-        .iter()
-        .any(|prefix| bytes.starts_with(prefix.as_bytes()))
-        || DENIED_NAMES.iter().any(|denied| denied.as_bytes() == bytes)
+    // Only bytes that are not UTF-8 are replaced, and no listed name or prefix has any.
+    schema::environment::is_sensitive(&name.to_string_lossy())
 }
 
 /// Builds the environment. Every failure is reported, not the first alone.

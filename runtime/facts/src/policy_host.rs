@@ -37,6 +37,11 @@ impl PolicyHost for LiveHost<'_> {
         }
     }
 
+    fn folds_case(&self) -> bool {
+        // The default of that system; a volume that tells cases apart only loses precision.
+        cfg!(target_os = "macos")
+    }
+
     fn search(&self, program: &str, cwd: &str) -> Option<Located> {
         let found = self.resolver.search_from(program, Path::new(cwd)).ok()?;
         let canonical = crate::canonical::canonical(&found.located).ok()?;

@@ -437,6 +437,24 @@ fn fingerprints() {
 }
 
 #[test]
+fn files_beyond_the_hash_bound_are_refused() {
+    let world = World::new();
+    let tool = world.program("bin/tool");
+    // Sparse: nothing of that size is written.
+    fs::File::options()
+        .write(true)
+        .open(&tool)
+        .unwrap()
+        .set_len(MAX_BYTES + 1)
+        .unwrap();
+    let resolver = world.resolver(world.setup());
+    assert!(matches!(
+        resolver.resolve("tool"),
+        Err(ResolveError::TooLarge(_))
+    ));
+}
+
+#[test]
 fn formats_and_interpreters() {
     let world = World::new();
     world.file("bin/text", "echo hello\n", 0o755);

@@ -1,6 +1,7 @@
 //! Facts about the host that a sandbox plan depends on (spec 06b B1.3, B2.2, B2.4).
 
 mod control;
+mod namespaces;
 mod state;
 mod wrapper;
 
@@ -14,6 +15,7 @@ use chatmd_plan::facts::{Mask, NodeKind, SystemFacts, SystemRoot, SystemRootKind
 use crate::canonical::canonical;
 
 pub use control::{ControlInput, control_paths};
+pub use namespaces::namespace_obstacle;
 pub use state::{audit_file, state_path};
 pub use wrapper::{Wrapper, WrapperError, find_wrapper};
 

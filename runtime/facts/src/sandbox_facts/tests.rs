@@ -159,6 +159,12 @@ fn wrappers() {
         find_wrapper(Some(&base.join("script"))),
         Err(WrapperError::Resolve(_))
     ));
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
+    assert!(matches!(
+        find_wrapper(Some(&copy)),
+        Err(WrapperError::Unsafe { .. })
+    ));
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
     if root {
         let mut wrapper = find_wrapper(Some(&copy)).unwrap();
         assert!(wrapper.verify().is_ok());

@@ -9,6 +9,8 @@ use crate::resolver::{Fingerprint, IdentityError, ResolveError, VerifiedFile, op
 
 /// Bits that let others than the owner write.
 const SHARED_WRITE: u32 = 0o022;
+/// Set-user-id and set-group-id.
+const SET_ID: u32 = 0o6000;
 
 /// The wrapper with its held descriptor.
 #[derive(Debug)]
@@ -69,7 +71,9 @@ fn resolve(path: &Path) -> Result<CanonicalPath, WrapperError> {
 fn check(path: CanonicalPath) -> Result<Wrapper, WrapperError> {
     let file = open_wrapper(path)?;
     let print = file.fingerprint();
-    let reason = if print.uid != 0 {
+    let reason = if print.mode & SET_ID != 0 {
+        "a set-user-id bubblewrap is not supported"
+    } else if print.uid != 0 {
         "it does not belong to root"
     } else if print.mode & SHARED_WRITE != 0 {
         "others than root may write it"
