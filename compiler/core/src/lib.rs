@@ -17,6 +17,7 @@ pub mod published;
 pub mod resolve;
 pub mod safe_text;
 pub mod schema;
+pub mod symbolic;
 
 pub use compile::{Compilation, CompileOptions, compile};
 pub use safe_text::SafeText;
