@@ -11,6 +11,7 @@ pub mod host;
 pub mod policy_host;
 pub mod resolver;
 pub mod roots;
+pub mod runtime;
 pub mod sandbox_facts;
 pub mod secrets;
 

@@ -83,6 +83,9 @@ fn resolve(host: &Host, root: &Root) -> Result<Option<CanonicalPath>, FactsError
         },
     };
     match canonical_or_parent(&path) {
+        Ok(found) if found.to_str().is_none() => {
+            Err(invalid(name, "the path is not valid UTF-8".to_owned()))
+        }
         Ok(found) => Ok(Some(found)),
         Err(error) => Err(invalid(name, error.to_string())),
     }
@@ -108,6 +111,24 @@ impl FrozenRoots {
             }
         }
         current
+    }
+
+    /// The ceilings of a runtime for the capability check. Roots are valid UTF-8: others are not
+    /// frozen.
+    pub fn ceilings(&self, declared: &Capabilities) -> chatmd_policy::Capabilities {
+        let texts = |list: &[CanonicalPath]| {
+            list.iter()
+                .filter_map(|path| path.to_str().map(str::to_owned))
+                .collect()
+        };
+        chatmd_policy::Capabilities {
+            read: texts(&self.read),
+            write: texts(&self.write),
+            network: declared.network,
+            child_processes: declared.child_processes,
+            arbitrary_code: declared.arbitrary_code,
+            privilege_change: declared.privilege_change,
+        }
     }
 
     /// All roots, read roots first.
@@ -197,6 +218,16 @@ mod tests {
         .unwrap();
         assert_eq!(found.read.len(), 1);
         assert_eq!(found.read[0].to_str(), Some("/usr/bin"));
+        let declared = Capabilities {
+            network: true,
+            ..capabilities(vec![], vec![])
+        };
+        let ceilings = found.ceilings(&declared);
+        assert_eq!(
+            (ceilings.read, ceilings.network),
+            (vec!["/usr/bin".to_owned()], true)
+        );
+        assert!(ceilings.write.is_empty() && !ceilings.privilege_change);
         let bad = ["EMPTY", "REL", "LINE", "NONE"].map(|name| variable(name, false));
         let errors = freeze(&host, &capabilities(bad.to_vec(), vec![])).unwrap_err();
         let codes: Vec<_> = errors.iter().map(FactsError::code).collect();
