@@ -390,3 +390,7 @@ fn now_micros() -> u64 {
         .unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+#[path = "sink_tests.rs"]
+mod tests;

@@ -396,3 +396,65 @@ fn identity_vectors() {
     assert_eq!(kinds.len(), 8);
     assert_eq!(hex(&[0, 255]), "00ff");
 }
+
+/// Cutting the last event off a log with an anchor at its end, and changing bytes of events.
+#[test]
+fn golden_logs_cannot_be_changed() {
+    let root = corpus("audit");
+    let key = IntegrityKey::load_unchecked(&root.join("integrity.key"));
+    let options = ValidationOptions {
+        key: Some(&key),
+        ..Default::default()
+    };
+    let (mut cut, mut changed) = (0, 0);
+    for entry in std::fs::read_dir(&root).unwrap() {
+        let directory = entry.unwrap().path();
+        let source = directory.join("log.jsonl");
+        if !directory.is_dir() {
+            continue;
+        }
+        let report = validate(&source, options).unwrap();
+        if !report.is_valid() || !report.chained || !report.warnings.is_empty() {
+            continue;
+        }
+        let copy = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(&directory).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+        let log = copy.path().join("log.jsonl");
+        let bytes = std::fs::read(&log).unwrap();
+        let head_at_end = report
+            .head
+            .ok()
+            .is_some_and(|head| Some(head.sequence) == report.last_sequence);
+        if head_at_end {
+            let end = bytes[..bytes.len() - 1]
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
+            std::fs::write(&log, &bytes[..end]).unwrap();
+            let errors = validate(&log, options).unwrap().errors;
+            assert_eq!(
+                sorted(&errors),
+                BTreeSet::from(["shell.audit_truncated"]),
+                "{source:?}"
+            );
+            cut += 1;
+        }
+        for at in (0..bytes.len())
+            .step_by(331)
+            .filter(|at| bytes[*at] != b'\n')
+        {
+            let mut other = bytes.clone();
+            other[at] ^= 1;
+            std::fs::write(&log, &other).unwrap();
+            assert!(
+                !validate(&log, options).unwrap().is_valid(),
+                "{source:?} byte {at}"
+            );
+            changed += 1;
+        }
+    }
+    assert!(cut >= 8 && changed > 500, "{cut} {changed}");
+}
