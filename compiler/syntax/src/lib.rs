@@ -7,6 +7,7 @@ mod attributes;
 mod builder;
 mod context;
 mod encoding;
+pub mod fmt;
 mod item;
 mod landmarks;
 mod lexer;

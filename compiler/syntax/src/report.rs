@@ -524,6 +524,29 @@ pub(crate) fn script_trailing_text(span: Span) -> SyntaxDiagnostic {
     .fix("remove it", delete(span))
 }
 
+pub(crate) fn format_syntax_error(first: &SyntaxDiagnostic) -> SyntaxDiagnostic {
+    error(
+        "chatmd.format_syntax_error",
+        first.primary,
+        "not formatted because of this",
+        format!(
+            "the file was left as it is: it has a syntax error ({})",
+            first.code
+        ),
+    )
+    .help(format!("first of them: {}", first.message))
+}
+
+pub(crate) fn format_changed_meaning() -> SyntaxDiagnostic {
+    error(
+        "chatmd.format_syntax_error",
+        Span::empty(0),
+        "this file",
+        "the file was left as it is: its formatted text would not read back as the same document",
+    )
+    .help("this is a defect of the formatter; please report it with the file")
+}
+
 /// A rename that only `unknown_element` needs.
 trait Rename {
     fn rename(self, name: Span, to: &str) -> Self;
