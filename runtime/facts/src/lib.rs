@@ -4,6 +4,7 @@
 //! is handed to the pure crates (`chatmd-policy`, `chatmd-plan`) as data and to the engine as open
 //! descriptors.
 
+pub mod bind;
 pub mod canonical;
 pub mod environment;
 pub mod error;
@@ -15,6 +16,7 @@ pub mod runtime;
 pub mod sandbox_facts;
 pub mod secrets;
 
+pub use bind::{BindFinding, Bound, HostDirs, Purpose, bind};
 pub use canonical::{CanonicalPath, canonical, canonical_or_parent};
 pub use error::FactsError;
 pub use host::{Host, HostInput, Snapshot};

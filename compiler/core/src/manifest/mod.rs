@@ -5,6 +5,7 @@ pub mod digest;
 pub mod json;
 pub mod model;
 pub(crate) mod order;
+mod paths;
 
 pub use canonical::{
     ENCODING, ManifestError, comparison_form, digest, from_bytes, from_value, requested_sha256,

@@ -9,7 +9,7 @@ use super::features::Features;
 use super::graph;
 use super::profiles::{LEGACY, LEGACY_ID};
 use super::registry::{Parent, ScriptNode, field_place};
-use super::report::{Fill, Sink, error, quote};
+use super::report::{Sink, error, quote};
 use super::tools::Tools;
 use super::{Material, Resolution};
 use crate::decl::{ScriptSourceDecl, ToolForm};

@@ -86,7 +86,7 @@ impl Names {
     }
 
     /// Declared names in declaration order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> + Clone {
         self.order.iter().map(String::as_str)
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use chatmd_syntax::Span;
 
 use super::input::{Expanded, ExpandedItem};
-use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, Label, Place, Severity};
+pub(crate) use crate::diagnostics::quote;
+use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 
 /// Findings so far.
 pub(crate) struct Sink {
@@ -72,77 +73,33 @@ pub(crate) fn place(item: &ExpandedItem, span: Span) -> Place {
     }
 }
 
-fn finding(code: &'static str, severity: Severity, at: Place, message: String) -> Diagnostic {
-    Diagnostic {
-        code,
-        detail: None,
-        severity,
-        message,
-        path: Vec::new(),
-        primary: Label {
-            place: at,
-            text: String::new(),
-        },
-        secondary: Vec::new(),
-        hints: Vec::new(),
-        fixes: Vec::new(),
-        runtime_id: None,
-    }
-}
-
+/// An error; the registry knows its severity, the name says it to the reader.
 pub(crate) fn error(code: &'static str, at: Place, message: impl Into<String>) -> Diagnostic {
-    finding(code, Severity::Error, at, message.into())
+    Diagnostic::new(code, at, message).with_severity(Severity::Error)
 }
 
 pub(crate) fn warning(code: &'static str, at: Place, message: impl Into<String>) -> Diagnostic {
-    finding(code, Severity::Warning, at, message.into())
+    Diagnostic::new(code, at, message).with_severity(Severity::Warning)
 }
 
 pub(crate) fn note(code: &'static str, at: Place, message: impl Into<String>) -> Diagnostic {
-    finding(code, Severity::Note, at, message.into())
+    Diagnostic::new(code, at, message).with_severity(Severity::Note)
 }
 
-/// Filling in a finding.
+/// Filling in what the findings of resolution have beside those of lowering.
 pub(crate) trait Fill: Sized {
-    fn label(self, text: impl Into<String>) -> Self;
+    /// A related place, when there is one: built-in values have none.
     fn also(self, at: Option<Place>, text: impl Into<String>) -> Self;
-    fn hint(self, text: impl Into<String>) -> Self;
-    fn fix(self, title: impl Into<String>, at: Place, text: impl Into<String>) -> Self;
     fn path<S: Into<String>>(self, path: impl IntoIterator<Item = S>) -> Self;
     fn runtime(self, id: impl Into<String>) -> Self;
 }
 
 impl Fill for Diagnostic {
-    fn label(mut self, text: impl Into<String>) -> Self {
-        self.primary.text = text.into();
-        self
-    }
-
-    fn also(mut self, at: Option<Place>, text: impl Into<String>) -> Self {
-        if let Some(place) = at {
-            self.secondary.push(Label {
-                place,
-                text: text.into(),
-            });
+    fn also(self, at: Option<Place>, text: impl Into<String>) -> Self {
+        match at {
+            Some(place) => self.related(place, text),
+            None => self,
         }
-        self
-    }
-
-    fn hint(mut self, text: impl Into<String>) -> Self {
-        self.hints.push(text.into());
-        self
-    }
-
-    fn fix(mut self, title: impl Into<String>, at: Place, text: impl Into<String>) -> Self {
-        let edits = vec![Edit {
-            place: at,
-            text: text.into(),
-        }];
-        self.fixes.push(Fix {
-            title: title.into(),
-            edits,
-        });
-        self
     }
 
     fn path<S: Into<String>>(mut self, path: impl IntoIterator<Item = S>) -> Self {
@@ -154,15 +111,6 @@ impl Fill for Diagnostic {
         self.runtime_id = Some(id.into());
         self
     }
-}
-
-/// Source text in a message: quoted, at most 40 characters.
-pub(crate) fn quote(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }
 
 /// A list in a sentence: at most eight entries, then the count of the rest.
@@ -178,48 +126,9 @@ pub(crate) fn list<'a>(entries: impl IntoIterator<Item = &'a str>) -> String {
 /// The nearest of the first 2,000 candidates, when it is near enough to be a slip.
 pub(crate) fn nearest<'a>(
     word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
+    candidates: impl Iterator<Item = &'a str> + Clone,
 ) -> Option<&'a str> {
-    let bound = (word.chars().count() / 3).clamp(1, 3);
-    candidates
-        .into_iter()
-        .take(2000)
-        .filter_map(|candidate| {
-            let distance = distance(word, candidate, bound)?;
-            Some((distance, candidate))
-        })
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-/// Optimal string alignment distance (Damerau-Levenshtein with adjacent swaps) up to `bound`.
-fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
-    let left: Vec<char> = left.chars().take(128).collect();
-    let right: Vec<char> = right.chars().take(128).collect();
-    if left.len().abs_diff(right.len()) > bound {
-        return None;
-    }
-    let width = right.len() + 1;
-    let mut before: Vec<usize> = vec![0; width];
-    let mut last: Vec<usize> = (0..width).collect();
-    for (row, a) in left.iter().enumerate() {
-        let mut line = vec![row + 1; width];
-        for (column, b) in right.iter().enumerate() {
-            let change = last[column] + usize::from(a != b);
-            let mut best = change.min(last[column + 1] + 1).min(line[column] + 1);
-            let swapped = row > 0 && column > 0 && *a == right[column - 1] && left[row - 1] == *b;
-            if swapped {
-                best = best.min(before[column - 1] + 1);
-            }
-            line[column + 1] = best;
-        }
-        if line.iter().all(|value| *value > bound) {
-            return None;
-        }
-        before = std::mem::replace(&mut last, line);
-    }
-    let found = last[right.len()];
-    (found <= bound).then_some(found)
+    crate::diagnostics::nearest(word, candidates.take(2000))
 }
 
 #[cfg(test)]
@@ -227,19 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_other_words_are_not() {
-        let names = ["build", "checks", "team:base"];
-        assert_eq!(nearest("biuld", names), Some("build"));
-        assert_eq!(nearest("check", names), Some("checks"));
-        assert_eq!(nearest("team:bse", names), Some("team:base"));
-        assert_eq!(nearest("deploy", names), None);
-        assert_eq!(nearest("", names), None);
-    }
-
-    #[test]
-    fn quotes_are_short() {
-        assert_eq!(quote("abc"), "`abc`");
-        assert_eq!(quote(&"é".repeat(50)), format!("`{}…`", "é".repeat(40)));
+    fn lists_are_short() {
         assert_eq!(
             list(["a"; 10]),
             "`a`, `a`, `a`, `a`, `a`, `a`, `a`, `a`, 2 more"
