@@ -3,6 +3,7 @@
 
 mod findings;
 mod position;
+mod secrets;
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +15,7 @@ use crate::expand::{Reading, expand};
 use crate::manifest::{Manifest, Platform, SourceRole, requested_sha256};
 use crate::resolve::{Features, Material, Resolution};
 
-pub use chatmd_syntax::{LineIndex, Position};
+pub use chatmd_syntax::{LineIndex, Position, Span};
 pub use findings::MAX_DIAGNOSTICS;
 pub use position::Location;
 
@@ -81,6 +82,7 @@ pub struct CompiledFile {
     pub text: Arc<str>,
     item_starts: Arc<[u32]>,
     lines: OnceLock<LineIndex>,
+    secrets: OnceLock<Vec<Span>>,
 }
 
 impl Compilation {
@@ -114,6 +116,12 @@ impl CompiledFile {
     pub fn lines(&self) -> &LineIndex {
         self.lines
             .get_or_init(|| LineIndex::new(Arc::clone(&self.text)))
+    }
+
+    /// Literal secrets in the text, ascending: no excerpt may show them (spec 01 section 15.3).
+    pub fn secrets(&self) -> &[Span] {
+        self.secrets
+            .get_or_init(|| secrets::literal_values(&self.text))
     }
 
     fn location(&self, place: Place) -> Location<'_> {
@@ -235,6 +243,7 @@ fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<Comp
                 text,
                 item_starts,
                 lines: OnceLock::new(),
+                secrets: OnceLock::new(),
             }
         })
         .collect()

@@ -30,7 +30,8 @@ pub use files::{
 pub use frontend::ContentDeclarations;
 pub use inputs::{FileInput, PathInput, Root, Target};
 pub use queries::{
-    content_declarations, content_parse, declarations, digest, item_starts, parse, size, size_mib,
+    content_declarations, content_parse, declarations, digest, item_starts, load_error, parse,
+    size, size_kib,
 };
 
 /// What queries may ask of the database.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chatmd_syntax::Parse;
 
 use super::frontend::{self, ContentDeclarations};
-use super::{Db, FileInput};
+use super::{Db, FileInput, LoadError};
 use crate::decl::FileDeclarations;
 use crate::manifest::sha256_hex;
 
@@ -14,6 +14,12 @@ fn bytes(db: &dyn Db, file: FileInput) -> &[u8] {
         .as_ref()
         .map(|bytes| &**bytes)
         .unwrap_or_default()
+}
+
+/// Why a file has no content: a firewall in front of the content itself.
+#[salsa::tracked(returns(copy))]
+pub fn load_error(db: &dyn Db, file: FileInput) -> Option<LoadError> {
+    file.content(db).as_ref().err().copied()
 }
 
 /// The syntax tree of a document. An unreadable file parses as an empty one.
@@ -45,7 +51,7 @@ pub fn content_declarations(db: &dyn Db, file: FileInput) -> Arc<ContentDeclarat
 /// Byte offset of each top-level item of a document: `Place::item` to position.
 #[salsa::tracked(returns(clone))]
 pub fn item_starts(db: &dyn Db, file: FileInput) -> Arc<[u32]> {
-    frontend::item_starts(&parse(db, file).tree).into()
+    frontend::item_starts(&parse(db, file)).into()
 }
 
 /// SHA-256 of the bytes as loaded, lower-case hexadecimal.
@@ -54,14 +60,14 @@ pub fn digest(db: &dyn Db, file: FileInput) -> Arc<str> {
     sha256_hex(bytes(db, file)).into()
 }
 
-/// Size in bytes. Changes with nearly every edit: use [`size_mib`] where it is enough.
+/// Size in bytes. Changes with nearly every edit: use [`size_kib`] where it is enough.
 pub fn size(db: &dyn Db, file: FileInput) -> u64 {
     bytes(db, file).len() as u64
 }
 
-/// Size in whole MiB, rounded up: a firewall, so that only an edit that crosses such a bound wakes
+/// Size in whole KiB, rounded up: a firewall, so that only an edit that crosses such a bound wakes
 /// the check of the total size.
 #[salsa::tracked(returns(copy))]
-pub fn size_mib(db: &dyn Db, file: FileInput) -> u64 {
-    (bytes(db, file).len() as u64).div_ceil(1 << 20)
+pub fn size_kib(db: &dyn Db, file: FileInput) -> u64 {
+    (bytes(db, file).len() as u64).div_ceil(1 << 10)
 }

@@ -80,6 +80,8 @@ pub struct ImportDecl {
     pub src: Field<String>,
     /// Namespace, when written and valid.
     pub namespace: Field<String>,
+    /// Name of the attribute `namespace`, when written.
+    pub namespace_name: Option<Span>,
 }
 
 /// A script declaration (spec 01 section 10).

@@ -1,15 +1,15 @@
 //! The limit on all source of one compilation (spec 01 section 20).
 
 use super::MAX_SOURCE_BYTES;
-use crate::db::{Db, FileInput, size, size_mib};
+use crate::db::{Db, FileInput, size, size_kib};
 
 /// Counts source bytes. A file counts every time it is read into the document: one large file
 /// imported many times is as much work as many large files.
 #[derive(Default)]
 pub(super) struct Budget {
     counted: Vec<FileInput>,
-    /// Sizes rounded up to MiB: an upper bound that changes with few edits.
-    mib: u64,
+    /// Sizes rounded up to KiB: an upper bound that changes with few edits.
+    kib: u64,
     /// The exact sum, once the upper bound no longer settles the question.
     exact: Option<u64>,
 }
@@ -18,9 +18,9 @@ impl Budget {
     /// Adds a file and says whether the total stays within the limit. A file that does not fit is
     /// not added.
     pub(super) fn add(&mut self, db: &dyn Db, file: FileInput) -> bool {
-        let mib = self.mib + size_mib(db, file);
-        if self.exact.is_none() && mib <= MAX_SOURCE_BYTES >> 20 {
-            self.mib = mib;
+        let kib = self.kib + size_kib(db, file);
+        if self.exact.is_none() && kib <= MAX_SOURCE_BYTES >> 10 {
+            self.kib = kib;
             self.counted.push(file);
             return true;
         }

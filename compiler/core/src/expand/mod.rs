@@ -4,7 +4,7 @@
 //! are found on that stack and reported once each.
 
 mod budget;
-mod registry;
+mod qualified;
 mod report;
 mod scripts;
 mod walk;
@@ -63,7 +63,7 @@ pub struct Expansion {
     pub document: Expanded,
     /// The same files, in the same order.
     pub files: Vec<ExpandedFile>,
-    /// Findings of expansion and of the registries that need the whole document.
+    /// Findings of expansion.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -71,7 +71,7 @@ pub struct Expansion {
 #[salsa::tracked(returns(clone))]
 pub fn expand(db: &dyn Db, root: Root) -> Arc<Expansion> {
     let mut expansion = walk::walk(db, root);
-    registry::check(&mut expansion);
+    qualified::check(&mut expansion);
     Arc::new(expansion)
 }
 

@@ -4,20 +4,8 @@ use chatmd_syntax::Span;
 
 use super::{MAX_IMPORT_DEPTH, MAX_IMPORTS, MAX_SOURCE_BYTES};
 use crate::db::LoadError;
-use crate::diagnostics::{Diagnostic, FileIndex, Label, Place, Severity};
-
-/// Longest quotation of source text, in characters (spec 01 section 15.3).
-const QUOTE_LIMIT: usize = 40;
-
-/// Source text for a message, cut to 40 characters. Renderers escape it.
-fn quote(text: &str) -> String {
-    if text.chars().count() <= QUOTE_LIMIT {
-        return text.to_owned();
-    }
-    let mut cut: String = text.chars().take(QUOTE_LIMIT - 1).collect();
-    cut.push('…');
-    cut
-}
+use crate::diagnostics::quote::clip;
+use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, Label, Place, Severity};
 
 fn error(code: &'static str, message: String, at: Place, label: &str, path: &[&str]) -> Diagnostic {
     Diagnostic {
@@ -68,7 +56,7 @@ fn mib(bytes: u64) -> String {
 }
 
 pub(super) fn unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
-    let message = format!("cannot import `{}`: {why}", quote(src));
+    let message = format!("cannot import `{}`: {why}", clip(src));
     let mut found = error(
         "chatmd.import_unavailable",
         message,
@@ -87,7 +75,7 @@ pub(super) fn unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
 pub(super) fn namespace_collision(at: Place, first: Place, effective: &str) -> Diagnostic {
     let message = format!(
         "namespace `{}` is already used by another import",
-        quote(effective)
+        clip(effective)
     );
     let mut found = error(
         "chatmd.import_namespace_collision",
@@ -125,11 +113,11 @@ pub(super) fn cycle(at: Place, imports: &[Place], names: &[String]) -> Diagnosti
 fn shorten(names: &[String]) -> Vec<String> {
     const SHOWN: usize = 16;
     if names.len() <= SHOWN {
-        return names.iter().map(|name| quote(name)).collect();
+        return names.iter().map(|name| clip(name)).collect();
     }
     let (head, tail) = (&names[..SHOWN / 2], &names[names.len() - SHOWN / 2..]);
     let left_out = format!("({} more)", names.len() - SHOWN);
-    let quoted = |name: &String| quote(name);
+    let quoted = |name: &String| clip(name);
     head.iter()
         .map(quoted)
         .chain([left_out])
@@ -171,7 +159,7 @@ pub(super) fn too_many_bytes(at: Place) -> Diagnostic {
 }
 
 pub(super) fn script_unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
-    let message = format!("cannot read the script `{}`: {why}", quote(src));
+    let message = format!("cannot read the script `{}`: {why}", clip(src));
     let mut found = error(
         "chatmd.script_source_unavailable",
         message,
@@ -189,7 +177,7 @@ pub(super) fn script_unavailable(at: Place, src: &str, why: LoadError) -> Diagno
 }
 
 pub(super) fn script_path_unusable(at: Place, src: &str, why: &str) -> Diagnostic {
-    let message = format!("cannot read the script `{}`: {why}", quote(src));
+    let message = format!("cannot read the script `{}`: {why}", clip(src));
     let mut found = error(
         "chatmd.script_source_unavailable",
         message,
@@ -206,7 +194,7 @@ pub(super) fn script_path_unusable(at: Place, src: &str, why: &str) -> Diagnosti
 pub(super) fn script_too_large(at: Place, src: &str, limit: usize) -> Diagnostic {
     let message = format!(
         "the script `{}` is larger than {}",
-        quote(src),
+        clip(src),
         mib(limit as u64)
     );
     error(
@@ -224,7 +212,7 @@ pub(super) fn script_encoding(at: Place, src: &str, nul: bool) -> Diagnostic {
     } else {
         "is not valid UTF-8"
     };
-    let message = format!("the script `{}` {what}", quote(src));
+    let message = format!("the script `{}` {what}", clip(src));
     error(
         "chatmd.script_invalid_encoding",
         message,
@@ -234,42 +222,45 @@ pub(super) fn script_encoding(at: Place, src: &str, nul: bool) -> Diagnostic {
     )
 }
 
-pub(super) fn duplicate_history_id(at: Place, first: Place, id: &str) -> Diagnostic {
-    let message = format!("history id `{}` occurs twice", quote(id));
-    let path = ["ochat-history-id"];
+pub(super) fn qualified_declaration(at: Place, element: &str, id: &str) -> Diagnostic {
+    let message = format!(
+        "the id `{}` contains `:`, which namespaces are for",
+        clip(id)
+    );
+    let path = [element, id, "id"];
     let mut found = error(
-        "chatmd.duplicate_history_id",
+        "shell.qualified_declaration",
         message,
         at,
-        "occurs again here",
+        "written out",
         &path,
     );
-    if first == at {
-        found
-            .hints
-            .push("the file that holds it is imported more than once".to_owned());
-    } else {
-        found.secondary.push(label(first, "first occurs here"));
-    }
+    found.severity = Severity::Warning;
+    found
+        .hints
+        .push("import the file that declares it with `namespace` instead".to_owned());
     found
 }
 
-pub(super) fn duplicate_config(at: Place, first: Place) -> Diagnostic {
-    let message = "only the first `config` of a document counts; this one is ignored".to_owned();
-    let mut found = error(
-        "chatmd.duplicate_config",
-        message,
-        at,
-        "ignored",
-        &["config"],
+pub(super) fn qualified_in_import(
+    at: Place,
+    element: &str,
+    code: &'static str,
+    id: &str,
+) -> Diagnostic {
+    let message = format!(
+        "the id `{}` of an imported file must not contain `:`",
+        clip(id)
     );
-    found.severity = Severity::Warning;
-    if first == at {
-        found
-            .hints
-            .push("the file that holds it is imported more than once".to_owned());
-    } else {
-        found.secondary.push(label(first, "this one counts"));
+    let mut found = error(code, message, at, "contains `:`", &[element, id, "id"]);
+    if let Some(last) = id.rsplit(':').next() {
+        found.fixes.push(Fix {
+            title: format!("leave the namespace to the import: `{}`", clip(last)),
+            edits: vec![Edit {
+                place: at,
+                text: last.to_owned(),
+            }],
+        });
     }
     found
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::db::{
     Db, FileIdentity, FileInput, LoadError, Root, Target, content_declarations, declarations,
-    normalize, relative_to,
+    load_error, normalize, relative_to,
 };
 use crate::decl::{Decl, Field, FileDeclarations, ImportDecl, Item};
 use crate::diagnostics::{FileIndex, Place};
@@ -130,8 +130,8 @@ impl Walk<'_> {
         });
         // An import that names the root is a cycle, so this entry serves scripts alone.
         self.table.insert(path, FileIndex(0));
-        if let Err(error) = file.content(db) {
-            self.out.diagnostics.push(report::root_unreadable(*error));
+        if let Some(error) = load_error(db, file) {
+            self.out.diagnostics.push(report::root_unreadable(error));
         }
         self.budget.add(db, file);
         self.stack.push(Frame {
@@ -251,7 +251,7 @@ impl Walk<'_> {
             item: None,
             span,
         };
-        let imports = content.message.content_imports.iter();
+        let imports = content.imports.iter();
         Work::Content {
             left: imports
                 .rev()
@@ -269,9 +269,9 @@ impl Walk<'_> {
         let directory = self.out.file(from).and_then(|file| file.path.parent());
         let path = normalize(&directory.unwrap_or(&self.root_directory).join(src));
         let target = *self.db.path_input(&path).target(self.db);
-        let target = target.and_then(|target| match target.file.content(self.db) {
-            Ok(_) => Ok(target),
-            Err(error) => Err(*error),
+        let target = target.and_then(|target| match load_error(self.db, target.file) {
+            None => Ok(target),
+            Some(error) => Err(error),
         });
         (path, target)
     }
@@ -294,10 +294,8 @@ impl Walk<'_> {
             Some(outer) => format!("{outer}:{}", written.value),
             None => written.value.clone(),
         };
-        let place = Place {
-            span: written.span,
-            ..at
-        };
+        let span = import.namespace_name.unwrap_or(written.span);
+        let place = Place { span, ..at };
         match self.namespaces.get(&effective) {
             Some((first, first_file)) if *first != place => {
                 self.out

@@ -269,6 +269,7 @@ fn content_import<'t>(context: &mut Context<'t>, element: &'t Element) -> Option
             start_tag: context.relative(element.start_tag),
             src,
             namespace: Field::Absent,
+            namespace_name: None,
         })
     })
 }

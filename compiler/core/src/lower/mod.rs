@@ -139,10 +139,12 @@ fn import<'t>(context: &mut Context<'t>, element: &'t Element) -> ImportDecl {
         let attributes = reader::attributes(context, element, &document::IMPORT);
         reader::children(context, element, &document::IMPORT);
         let (src, namespace) = script::import_fields(context, &attributes);
+        let written = attributes.written("namespace");
         ImportDecl {
             start_tag: context.relative(element.start_tag),
             src,
             namespace,
+            namespace_name: written.map(|written| context.relative(written.name)),
         }
     })
 }

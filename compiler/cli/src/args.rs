@@ -1,0 +1,286 @@
+//! The command line as data.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const MAIN_END: &str = "\
+Exit codes:
+  0  success        1  the documents have errors, or the request failed
+  2  usage error    3  refused by policy, trust or signature
+  4  input or output failed    70  internal error    130, 143  interrupted
+
+Example:
+  chatmdc check agent.chatmd";
+
+/// Compiles ChatMD documents and shows exactly what they may run. Never runs anything itself.
+#[derive(Debug, Parser)]
+#[command(name = "chatmdc", version, after_help = MAIN_END)]
+#[command(disable_help_subcommand = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Common {
+    /// Colour in human output
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        overrides_with = "color"
+    )]
+    pub color: ColorChoice,
+    /// Print errors only
+    #[arg(short, long, global = true, overrides_with = "quiet")]
+    pub quiet: bool,
+    /// Print more detail
+    #[arg(short, long, global = true, overrides_with = "verbose")]
+    pub verbose: bool,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Report every error and warning of documents
+    Check(Check),
+    /// Show the authority that a document asks for
+    Inspect(Inspect),
+    /// Print the canonical manifest of a document, or its digest
+    Manifest(ManifestArgs),
+    /// Explain a diagnostic code
+    Explain(Explain),
+}
+
+/// Options of commands that read documents.
+#[derive(Args, Clone, Debug)]
+pub struct Reading {
+    /// Target platform
+    #[arg(long, value_name = "PLATFORM", default_value = "current")]
+    pub platform: PlatformChoice,
+    /// Value of ${workspace}
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<Utf8PathBuf>,
+    /// Value of ${tool_dir}
+    #[arg(long, value_name = "DIR")]
+    pub tool_dir: Option<Utf8PathBuf>,
+    /// Value of ${session_dir}
+    #[arg(long, value_name = "DIR")]
+    pub session_dir: Option<Utf8PathBuf>,
+    /// Value of ${cache_dir}
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<Utf8PathBuf>,
+    /// Value of ${home}
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<Utf8PathBuf>,
+    /// KEY=VALUE lines used instead of the environment for `path_env`
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<Utf8PathBuf>,
+    /// Largest file to read, in bytes (at most 67108864)
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=64 << 20))]
+    pub max_source: u64,
+    /// Directory of a document read from standard input
+    #[arg(long, value_name = "DIR")]
+    pub source_dir: Option<Utf8PathBuf>,
+}
+
+/// `--platform`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum PlatformChoice {
+    Macos,
+    Linux,
+    Windows,
+    /// The platform of this machine
+    Current,
+}
+
+const CHECK_END: &str = "\
+Exit codes:
+  0  no errors    1  errors (with --deny-warnings also warnings)
+  2  usage error  4  a document cannot be read (the others are still checked)
+
+Example:
+  chatmdc check --format concise agents/review.chatmd agents/build.chatmd";
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_END)]
+pub struct Check {
+    /// Form of the report
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: CheckFormat,
+    /// Fail on warnings too
+    #[arg(long, overrides_with = "deny_warnings")]
+    pub deny_warnings: bool,
+    /// Do not report this warning (may be repeated)
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Report this warning as an error (may be repeated)
+    #[arg(long, value_name = "CODE")]
+    pub deny: Vec<String>,
+    /// Report findings of administrative policy, trust and signature too
+    #[arg(long, overrides_with = "admin")]
+    pub admin: bool,
+    /// Name to show for a document read from standard input
+    #[arg(long, value_name = "FILE")]
+    pub stdin_name: Option<Utf8PathBuf>,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Documents; `-` is standard input
+    #[arg(required = true, value_name = "DOC")]
+    pub documents: Vec<Utf8PathBuf>,
+}
+
+/// Forms of the report of `check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Source with labels, for reading
+    Human,
+    /// One line for each finding
+    Concise,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+const INSPECT_END: &str = "\
+Exit codes:
+  0  success         1  the document has errors
+  2  usage error     3  findings of administrative policy, trust or signature
+  4  the document cannot be read
+
+Example:
+  chatmdc inspect agent.chatmd";
+
+/// Arguments of `inspect`.
+#[derive(Args, Debug)]
+#[command(after_help = INSPECT_END)]
+pub struct Inspect {
+    /// Add the canonical requested manifest (alone with --quiet)
+    #[arg(long, overrides_with = "canonical")]
+    pub canonical: bool,
+    /// Form of the output
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: InspectFormat,
+    /// Do not look at directories, files and variables of this machine
+    #[arg(long, overrides_with = "no_live")]
+    pub no_live: bool,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The document; `-` is standard input
+    #[arg(value_name = "DOC")]
+    pub document: Utf8PathBuf,
+}
+
+/// Forms of `inspect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InspectFormat {
+    /// For reading
+    Human,
+    /// One JSON object
+    Json,
+}
+
+const MANIFEST_END: &str = "\
+Exit codes:
+  0  success         1  the document has errors
+  2  usage error     4  the document cannot be read, or the output not written
+
+Example:
+  chatmdc manifest --digest agent.chatmd";
+
+/// Arguments of `manifest`.
+#[derive(Args, Debug)]
+#[command(after_help = MANIFEST_END)]
+pub struct ManifestArgs {
+    /// The bound manifest of this machine instead of the requested one
+    #[arg(long, overrides_with = "bound")]
+    pub bound: bool,
+    /// Print the digest only
+    #[arg(long, overrides_with = "digest", conflicts_with_all = ["pretty", "bundle"])]
+    pub digest: bool,
+    /// Indent the JSON; such bytes do not have the manifest's digest
+    #[arg(long, overrides_with = "pretty", conflicts_with = "bundle")]
+    pub pretty: bool,
+    /// A compiled bundle that runs without its sources
+    #[arg(long, overrides_with = "bundle", conflicts_with = "bound")]
+    pub bundle: bool,
+    /// With --pretty: write indented JSON to a file all the same
+    #[arg(long, overrides_with = "force", requires = "pretty")]
+    pub force: bool,
+    /// Write to a file, which is replaced whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<Utf8PathBuf>,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The document; `-` is standard input
+    #[arg(value_name = "DOC")]
+    pub document: Utf8PathBuf,
+}
+
+const EXPLAIN_END: &str = "\
+Exit codes:
+  0  success    1  unknown code    2  usage error
+
+Example:
+  chatmdc explain chatmd.import_cycle";
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+#[command(after_help = EXPLAIN_END)]
+pub struct Explain {
+    /// Form of the output
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: InspectFormat,
+    /// List every code
+    #[arg(long, overrides_with = "list")]
+    pub list: bool,
+    /// The code
+    #[arg(
+        value_name = "CODE",
+        required_unless_present = "list",
+        conflicts_with = "list"
+    )]
+    pub code: Option<String>,
+}

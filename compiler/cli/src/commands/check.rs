@@ -1,0 +1,234 @@
+//! `chatmdc check` (spec 10 section 2.1).
+
+use std::sync::Arc;
+
+use chatmd_compiler::diagnostics::registry::Level;
+use chatmd_compiler::diagnostics::{Diagnostic, Severity};
+use chatmd_compiler::{Compilation, compile};
+use serde::Serialize;
+
+use super::{JsonError, complain, print_human, to_json};
+use crate::args::{Check, CheckFormat, Common};
+use crate::documents::{Documents, Unreadable, compile_options};
+use crate::output::Output;
+use crate::report::json::{self, JsonDiagnostic};
+use crate::report::{Findings, Summary, concise, github, sarif};
+use crate::{administration, codes, exit};
+
+/// Runs the command.
+pub fn run(args: &Check, common: Common, output: &mut Output) -> u8 {
+    let levels = match Levels::new(args) {
+        Ok(levels) => levels,
+        Err(message) => return usage(output, &message),
+    };
+    if args.admin
+        && let Err(message) = administration::nothing_configured()
+    {
+        complain(output, &message);
+        return exit::REFUSED;
+    }
+    let mut documents = match Documents::new(&args.reading) {
+        Ok(documents) => documents,
+        Err(why) => {
+            complain(output, &why.to_string());
+            return exit::IO;
+        }
+    };
+    let (compilations, unreadable) = match compile_all(args, &mut documents) {
+        Ok(done) => done,
+        Err(message) => return usage(output, &message),
+    };
+    let quiet = common.quiet && matches!(args.format, CheckFormat::Human | CheckFormat::Concise);
+    let reported: Vec<Findings<'_>> = compilations
+        .iter()
+        .map(|compilation| {
+            let shown = levels.apply(&compilation.diagnostics);
+            Findings { compilation, shown }
+        })
+        .collect();
+    let summary = Summary::of(&reported);
+    let failed = summary.errors > 0 || args.deny_warnings && summary.warnings > 0;
+    let code = match (unreadable.is_empty(), failed) {
+        (false, _) => exit::IO,
+        (true, true) => exit::FAILED,
+        (true, false) => exit::OK,
+    };
+    let report = Report {
+        args,
+        reported,
+        summary,
+        unreadable,
+        code,
+        quiet,
+    };
+    report.print(&documents, output);
+    code
+}
+
+fn usage(output: &mut Output, message: &str) -> u8 {
+    complain(output, message);
+    output.message("\nFor more information, try 'chatmdc check --help'.\n");
+    exit::USAGE
+}
+
+type Compiled = (Vec<Arc<Compilation>>, Vec<String>);
+
+/// Compiles every document that can be read; the second list says which cannot.
+fn compile_all(args: &Check, documents: &mut Documents) -> Result<Compiled, String> {
+    if args
+        .documents
+        .iter()
+        .filter(|operand| *operand == "-")
+        .count()
+        > 1
+    {
+        return Err("standard input can be read only once".to_owned());
+    }
+    let options = compile_options(&args.reading);
+    let mut roots = Vec::new();
+    let mut unreadable = Vec::new();
+    for operand in &args.documents {
+        let stdin_name = args.stdin_name.as_deref();
+        match documents.open(operand, &args.reading, stdin_name) {
+            Ok(root) => roots.push(root),
+            Err(why @ Unreadable::Directory(_)) => return Err(why.to_string()),
+            Err(why) => unreadable.push(why.to_string()),
+        }
+    }
+    let compiled = roots
+        .into_iter()
+        .map(|root| compile(&documents.db, root, &options))
+        .collect();
+    Ok((compiled, unreadable))
+}
+
+/// What `--allow` and `--deny` say.
+struct Levels<'a> {
+    allow: &'a [String],
+    deny: &'a [String],
+}
+
+impl<'a> Levels<'a> {
+    fn new(args: &'a Check) -> Result<Self, String> {
+        for code in &args.allow {
+            if matches!(
+                codes::find(code)?.level,
+                Level::Error | Level::Runtime | Level::Invocation
+            ) {
+                return Err(format!("`{code}` is an error and cannot be allowed"));
+            }
+        }
+        for code in &args.deny {
+            codes::find(code)?;
+            if args.allow.contains(code) {
+                return Err(format!("`{code}` is both allowed and denied"));
+            }
+        }
+        Ok(Self {
+            allow: &args.allow,
+            deny: &args.deny,
+        })
+    }
+
+    fn apply(&self, found: &[Diagnostic]) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = found
+            .iter()
+            .filter(|one| {
+                // A code that is a warning in one place and an error in another stays an error.
+                one.severity == Severity::Error || !self.allow.iter().any(|code| code == one.code)
+            })
+            .cloned()
+            .collect();
+        for one in &mut found {
+            if self.deny.iter().any(|code| code == one.code) {
+                one.severity = Severity::Error;
+            }
+        }
+        found
+    }
+}
+
+/// What is to be printed.
+struct Report<'a> {
+    args: &'a Check,
+    reported: Vec<Findings<'a>>,
+    summary: Summary,
+    unreadable: Vec<String>,
+    code: u8,
+    quiet: bool,
+}
+
+/// The JSON answer.
+#[derive(Serialize)]
+struct Envelope {
+    version: u32,
+    command: &'static str,
+    ok: bool,
+    diagnostics: Vec<JsonDiagnostic>,
+    summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<JsonError>,
+}
+
+impl Report<'_> {
+    fn print(mut self, documents: &Documents, output: &mut Output) {
+        match self.args.format {
+            CheckFormat::Human | CheckFormat::Concise => self.print_text(output),
+            CheckFormat::Json => output.result(to_json(&self.envelope())),
+            CheckFormat::Sarif => {
+                output.result(sarif::render(&self.reported));
+                self.print_unreadable(output);
+            }
+            CheckFormat::Github => {
+                for findings in &self.reported {
+                    output.result(github::render(findings, documents.cwd()));
+                }
+                self.print_unreadable(output);
+            }
+        }
+    }
+
+    fn print_text(&mut self, output: &mut Output) {
+        self.print_unreadable(output);
+        for findings in &mut self.reported {
+            if self.quiet && !self.args.deny_warnings {
+                findings
+                    .shown
+                    .retain(|found| found.severity == Severity::Error);
+            }
+            match self.args.format {
+                CheckFormat::Human => print_human(findings, output),
+                _ => output.message(concise::render(findings)),
+            }
+        }
+        let nothing_compiled = self.reported.is_empty();
+        if !self.quiet && !nothing_compiled {
+            output.message(self.summary.line());
+            if self.args.deny_warnings && self.summary.errors == 0 && self.summary.warnings > 0 {
+                output.message("warnings are denied here (--deny-warnings)\n");
+            }
+        }
+    }
+
+    /// With a machine format too: the program failed at something outside the documents.
+    fn print_unreadable(&self, output: &mut Output) {
+        for message in &self.unreadable {
+            complain(output, message);
+        }
+    }
+
+    fn envelope(&self) -> Envelope {
+        let error = (!self.unreadable.is_empty()).then(|| JsonError {
+            code: None,
+            message: self.unreadable.join("; "),
+        });
+        Envelope {
+            version: 1,
+            command: "check",
+            ok: self.code == exit::OK,
+            diagnostics: json::diagnostics(&self.reported),
+            summary: self.summary,
+            error,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `chatmdc manifest` (spec 10 section 2.3).
+
+use std::io::Write as _;
+
+use camino::Utf8Path;
+use chatmd_compiler::manifest::{self, Manifest};
+use chatmd_compiler::{Compilation, compile};
+
+use super::{complain, findings, print_human};
+use crate::args::{Common, ManifestArgs};
+use crate::documents::{Documents, compile_options};
+use crate::output::Output;
+use crate::report::Summary;
+use crate::{exit, live};
+
+/// Runs the command.
+pub fn run(args: &ManifestArgs, common: Common, output: &mut Output) -> u8 {
+    if args.pretty && args.output.is_some() && !args.force {
+        complain(
+            output,
+            "indented JSON does not have the manifest's digest: writing it to a file needs --force",
+        );
+        return exit::USAGE;
+    }
+    let opened = Documents::new(&args.reading).and_then(|mut documents| {
+        let root = documents.open(&args.document, &args.reading, None)?;
+        Ok((documents, root))
+    });
+    let (documents, root) = match opened {
+        Ok(opened) => opened,
+        Err(why) => {
+            complain(output, &why.to_string());
+            return exit::IO;
+        }
+    };
+    let compilation = compile(&documents.db, root, &compile_options(&args.reading));
+    let shown = findings(&compilation, common.quiet);
+    print_human(&shown, output);
+    let Some(requested) = &compilation.manifest else {
+        if !common.quiet {
+            output.message(Summary::of(&[shown]).line());
+        }
+        return exit::FAILED;
+    };
+    match text(args, &compilation, requested, &documents, output) {
+        Ok(text) => deliver(args, &text, output),
+        Err(message) => {
+            complain(output, &message);
+            exit::FAILED
+        }
+    }
+}
+
+/// The bytes to deliver, or why there are none.
+fn text(
+    args: &ManifestArgs,
+    compilation: &Compilation,
+    requested: &Manifest,
+    documents: &Documents,
+    output: &Output,
+) -> Result<Vec<u8>, String> {
+    let encode = |manifest: &Manifest| manifest::to_bytes(manifest).map_err(|e| e.to_string());
+    if args.bundle {
+        return bundle(compilation, requested);
+    }
+    if args.digest && !args.bound && output.stdout_is_terminal && args.output.is_none() {
+        let requested_digest = manifest::digest(requested).map_err(|e| e.to_string())?;
+        let bound = live::bind(&args.reading, compilation, documents)
+            .and_then(|bound| manifest::digest(&bound).map_err(|e| e.to_string()))
+            .unwrap_or_else(|why| format!("unavailable ({why})"));
+        return Ok(format!("requested  {requested_digest}\nbound      {bound}\n").into_bytes());
+    }
+    let bound;
+    let selected = if args.bound {
+        bound = live::bind(&args.reading, compilation, documents)?;
+        &bound
+    } else {
+        requested
+    };
+    if args.digest {
+        let digest = manifest::digest(selected).map_err(|e| e.to_string())?;
+        return Ok(format!("{digest}\n").into_bytes());
+    }
+    if args.pretty {
+        let value = manifest::to_value(selected).map_err(|e| e.to_string())?;
+        return Ok(format!("{value:#}\n").into_bytes());
+    }
+    let mut bytes = encode(selected)?;
+    if output.stdout_is_terminal && args.output.is_none() {
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+/// The compiled bundle (spec 04 section 8.10).
+fn bundle(compilation: &Compilation, requested: &Manifest) -> Result<Vec<u8>, String> {
+    if let Some((runtime, _)) = compilation.material.literals.keys().next() {
+        return Err(format!(
+            "shell.manifest_material_missing: runtime `{runtime}` has literal secrets, which are \
+             never part of a bundle"
+        ));
+    }
+    let payload = manifest::to_value(requested).map_err(|e| e.to_string())?;
+    let scripts: serde_json::Map<String, serde_json::Value> = compilation
+        .material
+        .scripts
+        .iter()
+        .map(|(id, text)| (id.clone(), serde_json::Value::from(&**text)))
+        .collect();
+    let bundle = serde_json::json!({
+        "format": "chatmd.shell.bundle.v1",
+        "payload": payload,
+        "manifest_sha256": null,
+        "requested_sha256": compilation.requested_sha256,
+        "material": { "scripts": scripts },
+    });
+    manifest::json::canonical(&bundle).map_err(|error| error.to_string())
+}
+
+fn deliver(args: &ManifestArgs, bytes: &[u8], output: &mut Output) -> u8 {
+    match &args.output {
+        None => {
+            output.result(bytes);
+            exit::OK
+        }
+        Some(path) => match write_whole(path, bytes) {
+            Ok(()) => exit::OK,
+            Err(error) => {
+                complain(output, &format!("cannot write `{path}`: {error}"));
+                exit::IO
+            }
+        },
+    }
+}
+
+/// Replaces a file whole or not at all.
+fn write_whole(path: &Utf8Path, bytes: &[u8]) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::IsADirectory,
+            "it is a directory",
+        ));
+    }
+    let directory = match path.parent() {
+        Some(parent) if parent != "" => parent,
+        _ => Utf8Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".chatmdc-")
+        .tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    #[cfg(unix)]
+    {
+        // A temporary file is private; the result is as readable as any new file. An existing
+        // file keeps its mode.
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = match std::fs::metadata(path) {
+            Ok(existing) => existing.permissions().mode() & 0o777,
+            Err(_) => 0o644,
+        };
+        file.as_file()
+            .set_permissions(std::fs::Permissions::from_mode(mode))?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! From operands of the command line to documents of the database.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use chatmd_compiler::CompileOptions;
+use chatmd_compiler::db::{Database, LoadError, OsFileSystem, Root, normalize};
+use chatmd_compiler::manifest::Platform;
+
+use crate::args::{PlatformChoice, Reading};
+
+/// Display name of standard input.
+pub const STDIN: &str = "<stdin>";
+
+/// The documents of one run.
+pub struct Documents {
+    /// The database that all of them share.
+    pub db: Database,
+    cwd: Utf8PathBuf,
+    max_source: u64,
+}
+
+/// Why an operand is no document.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// A directory: there is no implicit recursion.
+    #[error("`{0}` is a directory; name the documents in it")]
+    Directory(Utf8PathBuf),
+    /// The file cannot be read.
+    #[error("cannot read `{path}`: {why}")]
+    File {
+        /// As given.
+        path: Utf8PathBuf,
+        /// What is wrong.
+        why: LoadError,
+    },
+    /// Standard input failed.
+    #[error("cannot read standard input: {0}")]
+    Stdin(std::io::Error),
+    /// The current directory has no usable name.
+    #[error("the current directory cannot be used: {0}")]
+    CurrentDirectory(String),
+}
+
+impl Documents {
+    /// A database for the reading options.
+    ///
+    /// # Errors
+    /// When the current directory is gone or its name is not UTF-8.
+    pub fn new(reading: &Reading) -> Result<Self, Unreadable> {
+        let cwd = std::env::current_dir()
+            .map_err(|error| Unreadable::CurrentDirectory(error.to_string()))?;
+        let cwd = Utf8PathBuf::from_path_buf(cwd)
+            .map_err(|_| Unreadable::CurrentDirectory("its path is not valid UTF-8".to_owned()))?;
+        let system = OsFileSystem::with_limit(reading.max_source);
+        Ok(Self {
+            db: Database::new(system),
+            cwd,
+            max_source: reading.max_source,
+        })
+    }
+
+    /// The current directory.
+    pub fn cwd(&self) -> &Utf8Path {
+        &self.cwd
+    }
+
+    /// Opens a document; `-` is standard input.
+    ///
+    /// # Errors
+    /// When there are no bytes to compile.
+    pub fn open(
+        &mut self,
+        operand: &Utf8Path,
+        reading: &Reading,
+        stdin_name: Option<&Utf8Path>,
+    ) -> Result<Root, Unreadable> {
+        if operand == "-" {
+            return self.open_stdin(reading, stdin_name);
+        }
+        self.db
+            .root_from_path(operand, &self.cwd)
+            .map_err(|why| match why {
+                LoadError::Directory => Unreadable::Directory(operand.to_owned()),
+                why => Unreadable::File {
+                    path: operand.to_owned(),
+                    why,
+                },
+            })
+    }
+
+    fn open_stdin(
+        &mut self,
+        reading: &Reading,
+        stdin_name: Option<&Utf8Path>,
+    ) -> Result<Root, Unreadable> {
+        let mut bytes = Vec::new();
+        let limit = self.max_source + 1;
+        std::io::stdin()
+            .lock()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(Unreadable::Stdin)?;
+        let named = stdin_name.map(|name| normalize(&self.cwd.join(name)));
+        let directory = match (&reading.source_dir, &named) {
+            (Some(given), _) => self.cwd.join(given),
+            (None, Some(path)) => path.parent().unwrap_or(&self.cwd).to_owned(),
+            (None, None) => self.cwd.clone(),
+        };
+        let name = stdin_name.map_or(STDIN, Utf8Path::as_str);
+        let content: Arc<[u8]> = bytes.into();
+        let too_large = content.len() as u64 > self.max_source;
+        let content = if too_large {
+            Err(LoadError::TooLarge {
+                limit: self.max_source,
+            })
+        } else {
+            Ok(content)
+        };
+        Ok(self
+            .db
+            .root_from_content(name, &directory, content, named.as_deref()))
+    }
+}
+
+/// What the options say about compilation.
+pub fn compile_options(reading: &Reading) -> CompileOptions {
+    match reading.platform {
+        PlatformChoice::Current => CompileOptions::for_this_machine(),
+        PlatformChoice::Macos => CompileOptions::for_platform(Platform::Macos),
+        PlatformChoice::Linux => CompileOptions::for_platform(Platform::Linux),
+        PlatformChoice::Windows => CompileOptions::for_platform(Platform::Windows),
+    }
+}

@@ -1,0 +1,131 @@
+//! Where a document holds literal secrets, so that no excerpt of its source shows one.
+//!
+//! This reads the text, not the tree: a secret must stay hidden in a document that is broken
+//! exactly there, and when `literal` itself is misspelt. It may hide too much, never too little.
+
+use chatmd_syntax::Span;
+
+/// Values to hide, in ascending order: those of every `<literal …>` anywhere, and within
+/// `<secrets>` those of every element that is not known to hold a name or a path.
+pub(super) fn literal_values(text: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut in_secrets = false;
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| rest.find('<')) {
+        let open = at + next + 1;
+        at = open;
+        let rest = text.get(open..).unwrap_or_default();
+        let name_length = rest
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '/' | '-')))
+            .unwrap_or(rest.len());
+        let name = rest.get(..name_length).unwrap_or_default();
+        match name {
+            "secrets" => {
+                let tag = rest.split('>').next().unwrap_or_default();
+                in_secrets = !tag.ends_with('/');
+            }
+            "/secrets" | "/shell_access" => in_secrets = false,
+            "from_env" | "from_file" | "shell_access" => {}
+            _ if name.eq_ignore_ascii_case("literal") || (in_secrets && !name.starts_with('/')) => {
+                at = values(text, open + name_length, &mut found);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Collects the attribute values of a tag that goes on at `at`; gives where it ends.
+fn values(text: &str, mut at: usize, found: &mut Vec<Span>) -> usize {
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'>' | b'<' => return at,
+            quote @ (b'"' | b'\'') => {
+                let start = at + 1;
+                let end = quoted_end(bytes, start, *quote);
+                push(found, start, end);
+                at = end + 1;
+            }
+            b'=' => {
+                at += 1;
+                while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+                    at += 1;
+                }
+                if matches!(bytes.get(at), Some(b'"' | b'\'')) {
+                    continue;
+                }
+                let length = bytes
+                    .get(at..)
+                    .unwrap_or_default()
+                    .iter()
+                    .position(|byte| byte.is_ascii_whitespace() || *byte == b'>');
+                let end = length.map_or(bytes.len(), |length| at + length);
+                push(found, at, end);
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// End of a quoted value; a backslash keeps the quote behind it inside (spec 01 section 2.4).
+fn quoted_end(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start;
+    let mut backslashes = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == quote && backslashes % 2 == 0 {
+            return at;
+        }
+        backslashes = if *byte == b'\\' { backslashes + 1 } else { 0 };
+        at += 1;
+    }
+    // Never closed. Hiding the rest of the line is what the parser takes for the value at most,
+    // but a secret of several lines must not show either.
+    bytes.len()
+}
+
+fn push(found: &mut Vec<Span>, start: usize, end: usize) {
+    if start < end {
+        found.push(Span::new(start as u32, end as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hides_every_form_of_a_literal() {
+        for text in [
+            "<literal value=\"S3CR3T\"/>",
+            "<literal value='S3CR3T'/>",
+            "<literal value=S3CR3T/>",
+            "<literal valeu = \"S3CR3T\"",
+            "<literal value=\"S3CR3T\n<x>",
+            "<literal value=\"a\\\"S3CR3T\"/>",
+            "<literal 'S3CR3T'>",
+            "<secrets><litteral value=\"S3CR3T\"/></secrets>",
+            "<secrets merge=\"append\">\n<x y=\"S3CR3T\"",
+            "<Literal value=\"S3CR3T\"/>",
+        ] {
+            let mut shown = text.to_owned();
+            for span in literal_values(text).iter().rev() {
+                shown.replace_range(span.range(), "…");
+            }
+            assert!(!shown.contains("S3CR3T"), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn shows_what_is_no_secret() {
+        for text in [
+            "<secrets><from_env name=\"TOKEN\"/><from_file path=\"x\"/></secrets>",
+            "<secrets/>\n<shell_access id=\"r\"></shell_access><tool name=\"x\"/>",
+            "<user literal=\"x\"> literal \"x\" </user>",
+        ] {
+            assert_eq!(literal_values(text), []);
+        }
+    }
+}
