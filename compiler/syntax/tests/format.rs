@@ -311,3 +311,27 @@ fn random_declarations() {
     }
     assert!(accepted > 200, "{accepted}");
 }
+
+#[test]
+fn mutated_documents() {
+    // One byte of a valid document removed or doubled: what still parses must keep its meaning.
+    for document in [
+        include_str!("documents/review.chatmd"),
+        include_str!("documents/scripts.chatmd"),
+    ] {
+        let places: Vec<usize> = document.char_indices().map(|(at, _)| at).collect();
+        let mut accepted = 0;
+        for at in places.iter().step_by(3) {
+            let next = document[*at..].chars().next().unwrap();
+            let removed = format!("{}{}", &document[..*at], &document[at + next.len_utf8()..]);
+            let doubled = format!("{}{next}{}", &document[..*at], &document[*at..]);
+            for text in [removed, doubled] {
+                if format(&parse(text.as_bytes())).is_ok() {
+                    accepted += 1;
+                    formatted(&text);
+                }
+            }
+        }
+        assert!(accepted > 300, "{accepted}");
+    }
+}
