@@ -46,8 +46,30 @@ pub(super) struct Context<'t> {
     pub(super) runtime_id: Option<String>,
     /// Matcher elements seen in the runtime being lowered.
     pub(super) matcher_nodes: usize,
-    /// Bytes left for compiled patterns of the file.
-    pub(super) pattern_budget: &'t mut usize,
+    /// What is left for the whole file.
+    pub(super) budget: &'t mut Budget,
+}
+
+/// What lowering of one file may use up.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Bytes of compiled patterns (spec 02 section 11.1 bounds one pattern; this keeps the sum in
+    /// proportion).
+    pub(super) patterns: usize,
+    errors: usize,
+    others: usize,
+}
+
+impl Default for Budget {
+    /// One finding more than is ever shown, so that a counter behind lowering sees the bound passed.
+    fn default() -> Self {
+        let findings = chatmd_syntax::MAX_DIAGNOSTICS + 1;
+        Self {
+            patterns: 32 << 20,
+            errors: findings,
+            others: findings,
+        }
+    }
 }
 
 impl<'t> Context<'t> {
@@ -57,7 +79,7 @@ impl<'t> Context<'t> {
         reported: &'t Reported,
         base: u32,
         item: Option<u32>,
-        pattern_budget: &'t mut usize,
+        budget: &'t mut Budget,
     ) -> Self {
         Self {
             tree,
@@ -69,7 +91,7 @@ impl<'t> Context<'t> {
             errors: 0,
             runtime_id: None,
             matcher_nodes: 0,
-            pattern_budget,
+            budget,
         }
     }
 
@@ -118,8 +140,17 @@ impl<'t> Context<'t> {
             .path
             .extend(below.iter().map(|name| (*name).to_owned()));
         finding.runtime_id.clone_from(&self.runtime_id);
-        self.errors += usize::from(finding.severity == Severity::Error);
-        self.findings.push(finding);
+        let is_error = finding.severity == Severity::Error;
+        self.errors += usize::from(is_error);
+        let left = if is_error {
+            &mut self.budget.errors
+        } else {
+            &mut self.budget.others
+        };
+        if *left > 0 {
+            *left -= 1;
+            self.findings.push(finding);
+        }
     }
 
     /// Runs `body` with more names on the declaration path.
@@ -197,13 +228,6 @@ pub(super) fn is_layout(c: char) -> bool {
 /// Drops `ws` on both sides.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(|c| matches!(c, '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | ' '))
-}
-
-impl Context<'_> {
-    /// Whether the element being lowered is a literal secret, whose value is never quoted.
-    pub(super) fn in_secrets(&self) -> bool {
-        self.path.iter().rev().take(2).any(|name| name == "literal")
-    }
 }
 
 impl Context<'_> {

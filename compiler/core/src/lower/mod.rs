@@ -24,14 +24,12 @@ use std::sync::Arc;
 
 use chatmd_syntax::{Element, Name, Node, NodeId, Parse, Tag, Tree};
 
-use crate::decl::{Decl, FileDeclarations, ImportDecl, Item};
-use crate::diagnostics::{Diagnostic, Severity};
+use crate::decl::{
+    Decl, Field, FileDeclarations, ImportDecl, Item, RuntimeDecl, ScriptDecl, ToolDecl, ToolForm,
+};
+use crate::diagnostics::Diagnostic;
 use crate::schema::{BodyClass, document};
-use context::{Context, Reported, is_layout};
-
-/// Bytes of compiled patterns that one file may use (spec 02 section 11.1 bounds one pattern; this
-/// keeps the sum in proportion).
-const PATTERN_BUDGET: usize = 32 << 20;
+use context::{Budget, Context, Reported, is_layout};
 
 /// Lowers every top-level item. A parse that must not be lowered gives no items.
 pub fn lower(parse: &Parse) -> FileDeclarations {
@@ -39,7 +37,7 @@ pub fn lower(parse: &Parse) -> FileDeclarations {
         return FileDeclarations::default();
     }
     let reported = Reported::new(parse);
-    let mut budget = PATTERN_BUDGET;
+    let mut budget = Budget::default();
     let items = top_level(&parse.tree)
         .enumerate()
         .map(|(index, id)| Arc::new(item(&parse.tree, &reported, id, index as u32, &mut budget)))
@@ -64,7 +62,7 @@ pub fn lower_content(parse: &Parse, class: BodyClass) -> (Vec<Diagnostic>, Vec<I
         return (Vec::new(), Vec::new());
     }
     let reported = Reported::new(parse);
-    let mut budget = PATTERN_BUDGET;
+    let mut budget = Budget::default();
     let mut context = Context::new(&parse.tree, &reported, 0, None, &mut budget);
     let imports = message::body(&mut context, &parse.tree.top, class);
     (context.into_findings(), imports)
@@ -79,7 +77,7 @@ fn top_level(tree: &Tree) -> impl Iterator<Item = NodeId> {
     })
 }
 
-fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut usize) -> Item {
+fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut Budget) -> Item {
     let node = tree.node(id);
     let base = node.span().start;
     let mut context = Context::new(tree, reported, base, Some(index), budget);
@@ -96,18 +94,16 @@ fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut u
         item.name = context.relative(element.name_span);
         if let Name::Known(tag) = element.name {
             item.tag = Some(tag);
-            if !element.broken_start {
-                item.decl = known(&mut context, element, tag);
-            }
+            item.decl = match element.broken_start {
+                false => known(&mut context, element, tag),
+                true => remains(&context, element, tag),
+            };
         }
         item.broken =
             element.broken_start || item.decl.is_none() || context.parser_error_in(element.span);
     }
+    item.broken |= context.error_count() > 0;
     item.diagnostics = context.into_findings();
-    item.broken |= item
-        .diagnostics
-        .iter()
-        .any(|finding| finding.severity == Severity::Error);
     item
 }
 
@@ -147,4 +143,37 @@ fn import<'t>(context: &mut Context<'t>, element: &'t Element) -> ImportDecl {
             namespace_name: written.map(|written| context.relative(written.name)),
         }
     })
+}
+
+/// What a declaration whose start tag is broken still declares: its id, so that references to it
+/// give no second error.
+fn remains(context: &Context<'_>, element: &Element, tag: Tag) -> Option<Decl> {
+    let named = |name: &str| match element.attribute(context.tree, name) {
+        Some(written) => Field::Poisoned {
+            raw: Some(written).filter(|written| !written.poisoned).and_then(|written| context.tree.value(written)).map(|text| text.into_owned()),
+            span: context.relative(written.value.unwrap_or(written.name)),
+        },
+        None => Field::Absent,
+    };
+    match tag {
+        Tag::ShellAccess => {
+            let runtime = RuntimeDecl {
+                id: named("id"),
+                ..RuntimeDecl::default()
+            };
+            Some(Decl::Runtime(Box::new(runtime)))
+        }
+        Tag::Script => Some(Decl::Script(ScriptDecl {
+            id: named("id"),
+            kind: None,
+            source: None,
+            limits: script::DEFAULT_LIMITS,
+        })),
+        Tag::Tool => Some(Decl::Tool(Box::new(ToolDecl {
+            name: named("name"),
+            model_names: Vec::new(),
+            form: ToolForm::Invalid,
+        }))),
+        _ => None,
+    }
 }

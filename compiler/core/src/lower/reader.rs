@@ -282,18 +282,18 @@ fn accept<'t>(
             .code(code)
             .hint("give a finite value"))
     } else {
-        value::read(row, text, context.pattern_budget)
+        value::read(row, text, &mut context.budget.patterns)
             .and_then(|(value, warnings)| in_range(row, &value).map(|()| (value, warnings)))
     };
     match outcome {
         Ok((value, warnings)) => {
             for fault in warnings {
-                report_fault(context, row, written, lead, fault);
+                report_fault(context, schema, row, written, lead, fault);
             }
             found.push(context, name, written, State::Valid(value));
         }
         Err(fault) => {
-            report_fault(context, row, written, lead, fault);
+            report_fault(context, schema, row, written, lead, fault);
             found.push(
                 context,
                 name,
@@ -339,47 +339,48 @@ fn shown(ty: Type, number: u64) -> String {
 
 fn report_fault(
     context: &mut Context<'_>,
+    schema: &'static Schema,
     row: &'static Attribute,
     written: &Written,
     lead: usize,
     fault: Fault,
 ) {
-    let is_secret = row.name == "value" && context.in_secrets();
-    let range = fault
-        .range
-        .map(|range| range.start + lead..range.end + lead);
-    let exact = match &range {
-        Some(range) if !is_secret => context.inside(written, range),
-        _ => written.value.unwrap_or(written.name),
-    };
     let code = fault
         .code
         .or(row.invalid)
         .unwrap_or_else(|| value::code_of(row.ty));
-    let message = if is_secret {
-        "the value of a literal secret is not usable".to_owned()
-    } else {
-        fault.message
+    if is_secret(schema) {
+        // Nothing of the value may be shown, not even by pointing at it.
+        let message = match code {
+            "shell.unexpanded_variable" => {
+                "the secret contains a path variable, which is not expanded"
+            }
+            _ => "the value of this literal secret cannot be used",
+        };
+        let finding = context.finding(code, written.name, message);
+        return context.report_below(finding, &[row.name]);
+    }
+    let exact = match &fault.range {
+        Some(range) => context.inside(written, &(range.start + lead..range.end + lead)),
+        None => written.value.unwrap_or(written.name),
     };
-    let mut finding = context.finding(code, exact, message);
+    let mut finding = context.finding(code, exact, fault.message);
     if let Some(hint) = fault.hint {
         finding = finding.hint(hint);
     }
-    if let Some(text) = fault.replacement
-        && !is_secret
-    {
-        finding = finding
-            .label(format!(
-                "did you mean `{}`?",
-                crate::diagnostics::clip(&text)
-            ))
-            .fix(
-                format!("change to `{}`", crate::diagnostics::clip(&text)),
-                context.place(exact),
-                escape(&text),
-            );
+    if let Some(text) = fault.replacement {
+        let shown = crate::diagnostics::clip(&text);
+        finding = finding.label(format!("did you mean `{shown}`?")).fix(
+            format!("change to `{shown}`"),
+            context.place(exact),
+            escape(&text),
+        );
     }
     context.report_below(finding, &[row.name]);
+}
+
+fn is_secret(schema: &'static Schema) -> bool {
+    core::ptr::eq(schema, &crate::schema::sections::LITERAL_SECRET)
 }
 
 /// Text as it must be written inside a quoted value.
@@ -485,10 +486,10 @@ impl<'t> Attributes<'t> {
     }
 
     fn poison(&mut self, context: &Context<'t>, name: &'t str, written: &'t Written) {
-        let raw = if written.poisoned {
-            None
-        } else {
-            context.tree.value(written).map(|text| text.into_owned())
+        // A value that the parser refused may name anything.
+        let raw = match written.poisoned {
+            true => None,
+            false => context.tree.value(written).map(|text| text.into_owned()),
         };
         self.push(context, name, written, State::Poisoned(raw));
     }
@@ -722,7 +723,10 @@ fn element_or_text<'t>(
         Node::Text { span } if context.tree.slice(*span).chars().all(is_layout) => None,
         Node::Text { .. } | Node::Raw { .. } => {
             let place = context.text_place(node);
-            let text = quote(context.tree.slice(place));
+            let text = match is_secret(schema) {
+                true => String::new(),
+                false => quote(context.tree.slice(place)),
+            };
             let finding = context
                 .finding(
                     schema.codes.text,

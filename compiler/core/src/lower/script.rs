@@ -13,11 +13,23 @@ use crate::schema::document;
 /// Largest program in bytes.
 const LARGEST: usize = 1 << 20;
 
+/// Limits of a script that declares none (spec 01 section 10.1).
+pub(super) const DEFAULT_LIMITS: ScriptLimits = ScriptLimits {
+    wall_time_ms: 2_000,
+    fuel: 100_000,
+    max_tasks: 256,
+    max_value_bytes: 256 << 10,
+    max_output_bytes: 16 << 10,
+    max_array_items: 256,
+    max_depth: 32,
+};
+
 /// Lowers `<script>`.
 pub(super) fn script<'t>(context: &mut Context<'t>, element: &'t Element) -> ScriptDecl {
     context.within(&["script"], |context| {
         let attributes = reader::attributes(context, element, &document::SCRIPT);
         let number = |name, default| attributes.number(name).map_or(default, |sp| sp.value);
+        let unset = DEFAULT_LIMITS;
         ScriptDecl {
             id: attributes.field("id"),
             kind: attributes
@@ -25,13 +37,13 @@ pub(super) fn script<'t>(context: &mut Context<'t>, element: &'t Element) -> Scr
                 .map(|kind| kind.value),
             source: source(context, element, &attributes),
             limits: ScriptLimits {
-                wall_time_ms: number("wall_time", 2_000),
-                fuel: number("fuel", 100_000),
-                max_tasks: number("max_tasks", 256),
-                max_value_bytes: number("max_value", 256 << 10),
-                max_output_bytes: number("max_output", 16 << 10),
-                max_array_items: number("max_array_items", 256),
-                max_depth: number("max_depth", 32),
+                wall_time_ms: number("wall_time", unset.wall_time_ms),
+                fuel: number("fuel", unset.fuel),
+                max_tasks: number("max_tasks", unset.max_tasks),
+                max_value_bytes: number("max_value", unset.max_value_bytes),
+                max_output_bytes: number("max_output", unset.max_output_bytes),
+                max_array_items: number("max_array_items", unset.max_array_items),
+                max_depth: number("max_depth", unset.max_depth),
             },
         }
     })

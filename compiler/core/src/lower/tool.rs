@@ -2,6 +2,8 @@
 
 use chatmd_syntax::{Attribute as Written, Element, Span};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::context::{Context, trim};
 use super::reader::{self, Attributes};
 use super::{shell_tool, value};
@@ -270,11 +272,11 @@ fn include(
     name: &str,
 ) -> Option<Vec<Sp<String>>> {
     let text = attributes.text(name)?;
-    let written = attributes.written(name)?;
+    let decoded = context.tree.decoded(attributes.written(name)?)?;
     let mut entries: Vec<Sp<String>> = Vec::new();
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut seen = FxHashSet::default();
     for (range, item) in value::items(&text.value) {
-        let span = context.inside(written, &range);
+        let span = decoded.source_span(range);
         if item.is_empty() {
             let finding = context
                 .finding(
@@ -406,13 +408,10 @@ fn read_file<'t>(context: &mut Context<'t>, element: &'t Element) -> ToolDecl {
         context.report_below(finding, &["name"]);
         decl.model_names.clear();
     }
-    let mut ids: Vec<(String, Span)> = Vec::new();
+    let mut ids: FxHashMap<String, Span> = FxHashMap::default();
     let positions = positions(context, element);
     for (child, _) in reader::children(context, element, &tools::READ_FILE) {
-        let position = positions
-            .iter()
-            .position(|start| *start == child.start_tag.start)
-            .unwrap_or_default();
+        let position = positions.partition_point(|start| *start < child.start_tag.start);
         context.within(&["read"], |context| {
             context.within(&[&position.to_string()], |context| {
                 read_root(context, child, &mut ids)
@@ -437,7 +436,11 @@ fn positions(context: &Context<'_>, element: &Element) -> Vec<u32> {
     counted.map(|node| node.span().start).collect()
 }
 
-fn read_root<'t>(context: &mut Context<'t>, element: &'t Element, ids: &mut Vec<(String, Span)>) {
+fn read_root<'t>(
+    context: &mut Context<'t>,
+    element: &'t Element,
+    ids: &mut FxHashMap<String, Span>,
+) {
     let attributes = reader::attributes(context, element, &tools::READ_FILE_ROOT);
     reader::children(context, element, &tools::READ_FILE_ROOT);
     if let Some(id) = attributes.text("id") {
@@ -457,7 +460,7 @@ fn read_root<'t>(context: &mut Context<'t>, element: &'t Element, ids: &mut Vec<
     }
 }
 
-fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut Vec<(String, Span)>) {
+fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut FxHashMap<String, Span>) {
     let trimmed = id.value.trim();
     let bad = if trimmed.is_empty() {
         Some("is blank")
@@ -476,7 +479,7 @@ fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut Vec<(String, Sp
         )
         .hint("give the root a short name");
         context.report_below(finding, &["id"]);
-    } else if let Some((_, first)) = ids.iter().find(|(known, _)| known == trimmed) {
+    } else if let Some(first) = ids.get(trimmed) {
         let mut finding = Diagnostic::new(
             "read_file.duplicate_root",
             context.place_of(id.span),
@@ -488,6 +491,6 @@ fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut Vec<(String, Sp
         finding.path.clear();
         context.report_at_parent(finding, 1);
     } else {
-        ids.push((trimmed.to_owned(), id.span));
+        ids.insert(trimmed.to_owned(), id.span);
     }
 }

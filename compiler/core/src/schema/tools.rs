@@ -2,7 +2,7 @@
 
 use super::backends::ARG;
 use super::{
-    Attribute, Children, Codes, Element, LITERAL, SHELL, TEXT, Type, attr, many, once, required,
+    Attribute, Children, Codes, Element, SHELL, TEXT, Type, attr, many, once, required,
 };
 use crate::manifest::{Nonzero, Presence, ResultForm, Stream};
 
@@ -235,7 +235,7 @@ pub static SECRET_ARG: Element = Element {
     doc: "An argument taken from a variable of the runtime and never shown.",
     attributes: &[
         required("env", Type::Env, "The variable."),
-        attr("prefix", LITERAL, "Text before the value.")
+        attr("prefix", TEXT, "Text before the value.")
             .default("")
             .may_be_empty(),
     ],
