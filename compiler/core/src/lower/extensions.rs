@@ -307,6 +307,10 @@ fn misfit(
     chosen: &str,
     needed: &str,
 ) {
+    // One report per attribute: a bad value was reported already.
+    if attributes.is_poisoned(name) {
+        return;
+    }
     let Some(written) = attributes.written(name) else {
         return;
     };

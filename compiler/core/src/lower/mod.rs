@@ -5,7 +5,9 @@
 //! reported, a broken element never hides its siblings, and nothing is said about an attribute
 //! that is already reported.
 
+mod attributes;
 mod backends;
+mod children;
 mod command;
 mod context;
 mod extensions;
@@ -150,7 +152,10 @@ fn import<'t>(context: &mut Context<'t>, element: &'t Element) -> ImportDecl {
 fn remains(context: &Context<'_>, element: &Element, tag: Tag) -> Option<Decl> {
     let named = |name: &str| match element.attribute(context.tree, name) {
         Some(written) => Field::Poisoned {
-            raw: Some(written).filter(|written| !written.poisoned).and_then(|written| context.tree.value(written)).map(|text| text.into_owned()),
+            raw: Some(written)
+                .filter(|written| !written.poisoned)
+                .and_then(|written| context.tree.value(written))
+                .map(|text| text.into_owned()),
             span: context.relative(written.value.unwrap_or(written.name)),
         },
         None => Field::Absent,

@@ -1,37 +1,16 @@
-//! The generic checks of an element against its schema row: unknown, repeated, bare, missing and
-//! misfitting attributes, values by type, and children.
+//! The generic checks of attributes against the schema row of their element: unknown, bare, missing
+//! and misfitting names, and values by type.
 
-use chatmd_syntax::{Attribute as Written, Element, Name, Node, NodeId, Span};
+use chatmd_syntax::{Attribute as Written, Element, Span};
+
+pub(super) use super::attributes::Attributes;
+use super::attributes::{Slot, State};
+pub(super) use super::children::children;
 
 use super::context::{Context, is_layout, trim};
 use super::value::{self, Fault, Value};
-use crate::decl::{Field, PathExpr, Sp};
-use crate::diagnostics::{Diagnostic, Severity, nearest, quote};
-use crate::schema::{Attribute, Child, Children, Element as Schema, Type, When, policy};
-
-/// What became of one written attribute.
-#[derive(Debug)]
-enum State {
-    Valid(Value),
-    /// Written but unusable; already reported.
-    Poisoned(Option<String>),
-}
-
-#[derive(Debug)]
-struct Slot<'t> {
-    name: &'t str,
-    /// The attribute as written.
-    written: &'t Written,
-    /// Value inside its quotes, or the name of a bare attribute; relative to the item.
-    span: Span,
-    state: State,
-}
-
-/// Attributes of one element after all generic checks.
-#[derive(Debug)]
-pub(super) struct Attributes<'t> {
-    slots: Vec<Slot<'t>>,
-}
+use crate::diagnostics::{Severity, nearest, quote};
+use crate::schema::{Attribute, Element as Schema, Type, When};
 
 /// Outcome of asking whether a conditional row applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,9 +40,7 @@ pub(super) fn attributes_with<'t>(
     schema: &'static Schema,
     unlisted: Unlisted<'_, 't>,
 ) -> Attributes<'t> {
-    let mut found = Attributes {
-        slots: Vec::with_capacity(element.attributes.len()),
-    };
+    let mut found = Attributes::with_capacity(element.attributes.len());
     let mut later: Vec<(&'t str, &'t Written)> = Vec::new();
     for written in &element.attributes {
         let name = context.tree.slice(written.name);
@@ -170,7 +147,7 @@ fn conditional<'t>(
 }
 
 fn applies(schema: &'static Schema, found: &Attributes<'_>, when: When) -> Applies {
-    let word = match found.slots.iter().find(|slot| slot.name == when.attribute) {
+    let word = match found.slot(when.attribute) {
         Some(Slot {
             state: State::Valid(Value::Word(word)),
             ..
@@ -379,7 +356,8 @@ fn report_fault(
     context.report_below(finding, &[row.name]);
 }
 
-fn is_secret(schema: &'static Schema) -> bool {
+/// Whether the element holds a secret, of which nothing may be shown.
+pub(super) fn is_secret(schema: &'static Schema) -> bool {
     core::ptr::eq(schema, &crate::schema::sections::LITERAL_SECRET)
 }
 
@@ -472,332 +450,4 @@ fn missing(
             );
         context.report_below(finding, &[row.name]);
     }
-}
-
-impl<'t> Attributes<'t> {
-    fn push(&mut self, context: &Context<'t>, name: &'t str, written: &'t Written, state: State) {
-        let span = context.relative(written.value.unwrap_or(written.name));
-        self.slots.push(Slot {
-            name,
-            written,
-            span,
-            state,
-        });
-    }
-
-    fn poison(&mut self, context: &Context<'t>, name: &'t str, written: &'t Written) {
-        // A value that the parser refused may name anything.
-        let raw = match written.poisoned {
-            true => None,
-            false => context.tree.value(written).map(|text| text.into_owned()),
-        };
-        self.push(context, name, written, State::Poisoned(raw));
-    }
-
-    fn slot(&self, name: &str) -> Option<&Slot<'t>> {
-        self.slots.iter().find(|slot| slot.name == name)
-    }
-
-    /// Whether the attribute is written, usable or not.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.slot(name).is_some()
-    }
-
-    /// Whether the attribute is written but unusable.
-    pub(super) fn is_poisoned(&self, name: &str) -> bool {
-        self.slot(name)
-            .is_some_and(|slot| matches!(slot.state, State::Poisoned(_)))
-    }
-
-    /// The attribute as written.
-    pub(super) fn written(&self, name: &str) -> Option<&'t Written> {
-        self.slot(name).map(|slot| slot.written)
-    }
-
-    fn valid(&self, name: &str) -> Option<(&Value, Span)> {
-        match self.slot(name)? {
-            Slot {
-                state: State::Valid(value),
-                span,
-                ..
-            } => Some((value, *span)),
-            _ => None,
-        }
-    }
-
-    fn word_text(&self, name: &str) -> Option<&'static str> {
-        match self.valid(name)? {
-            (Value::Word(word), _) => Some(word),
-            _ => None,
-        }
-    }
-
-    /// A valid boolean or flag.
-    pub(super) fn boolean(&self, name: &str) -> Option<Sp<bool>> {
-        match self.valid(name)? {
-            (Value::Bool(value), span) => Some(Sp {
-                value: *value,
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// A valid boolean, or `default`.
-    pub(super) fn boolean_or(&self, name: &str, default: bool) -> bool {
-        self.boolean(name).map_or(default, |sp| sp.value)
-    }
-
-    /// A valid word as a value of its enumeration.
-    pub(super) fn word<T>(&self, name: &str, from: impl Fn(&str) -> Option<T>) -> Option<Sp<T>> {
-        match self.valid(name)? {
-            (Value::Word(word), span) => from(word).map(|value| Sp { value, span }),
-            _ => None,
-        }
-    }
-
-    /// A valid list of words.
-    pub(super) fn words(&self, name: &str) -> Option<Sp<Vec<&'static str>>> {
-        match self.valid(name)? {
-            (Value::Words(words), span) => Some(Sp {
-                value: words.clone(),
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// A valid number that cannot be `none`.
-    pub(super) fn number(&self, name: &str) -> Option<Sp<u64>> {
-        match self.valid(name)? {
-            (Value::Number(value), span) => Some(Sp {
-                value: *value,
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// A valid number or `none`.
-    pub(super) fn limit(&self, name: &str) -> Option<Sp<Option<u64>>> {
-        match self.valid(name)? {
-            (Value::Number(value), span) => Some(Sp {
-                value: Some(*value),
-                span,
-            }),
-            (Value::Unlimited, span) => Some(Sp { value: None, span }),
-            _ => None,
-        }
-    }
-
-    /// A valid text.
-    pub(super) fn text(&self, name: &str) -> Option<Sp<String>> {
-        match self.valid(name)? {
-            (Value::Text(text), span) => Some(Sp {
-                value: text.clone(),
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// A valid list of strings.
-    pub(super) fn items(&self, name: &str) -> Option<Sp<Vec<String>>> {
-        match self.valid(name)? {
-            (Value::Items(items), span) => Some(Sp {
-                value: items.clone(),
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// A valid path.
-    pub(super) fn path(&self, name: &str) -> Option<Sp<PathExpr>> {
-        match self.valid(name)? {
-            (Value::Path(path), span) => Some(Sp {
-                value: path.clone(),
-                span,
-            }),
-            _ => None,
-        }
-    }
-
-    /// An attribute that names something.
-    pub(super) fn field(&self, name: &str) -> Field<String> {
-        match self.slot(name) {
-            None => Field::Absent,
-            Some(Slot {
-                state: State::Valid(Value::Text(text)),
-                span,
-                ..
-            }) => Field::Value(Sp {
-                value: text.clone(),
-                span: *span,
-            }),
-            Some(Slot {
-                state: State::Poisoned(raw),
-                span,
-                ..
-            }) => Field::Poisoned {
-                raw: raw.clone(),
-                span: *span,
-            },
-            Some(slot) => Field::Poisoned {
-                raw: None,
-                span: slot.span,
-            },
-        }
-    }
-}
-
-/// Children of `element` that its schema permits, in source order; everything else is reported.
-pub(super) fn children<'t>(
-    context: &mut Context<'t>,
-    element: &'t Element,
-    schema: &'static Schema,
-) -> Vec<(&'t Element, &'static Schema)> {
-    let listed: Vec<Child> = match schema.children {
-        Children::List(list) => list.to_vec(),
-        Children::Matchers { .. } => policy::MATCHERS
-            .iter()
-            .map(|element| Child {
-                element,
-                once: false,
-            })
-            .collect(),
-        Children::Empty => Vec::new(),
-        Children::Body(_) | Children::Script => return Vec::new(),
-    };
-    let mut permitted = Vec::new();
-    let mut firsts: Vec<(&'static str, Span)> = Vec::new();
-    for id in &element.children {
-        let Some(child) = element_or_text(context, *id, element, schema) else {
-            continue;
-        };
-        let name = context.name_of(child);
-        let entry = match child.name {
-            Name::Known(_) => listed.iter().find(|entry| entry.element.name == name),
-            Name::Unknown => None,
-        };
-        let Some(entry) = entry else {
-            stranger(context, schema, &listed, child, name);
-            continue;
-        };
-        if entry.once {
-            if let Some((_, first)) = firsts
-                .iter()
-                .find(|(known, _)| *known == entry.element.name)
-            {
-                let finding = context
-                    .finding(
-                        "shell.duplicate_section",
-                        child.start_tag,
-                        format!("`<{name}>` may occur only once below `<{}>`", schema.name),
-                    )
-                    .label("second occurrence")
-                    .related(context.place(*first), "first here")
-                    .hint("merge the two");
-                context.report_below(finding, &[name]);
-                continue;
-            }
-            firsts.push((entry.element.name, child.start_tag));
-        }
-        if !child.broken_start {
-            permitted.push((child, entry.element));
-        }
-    }
-    permitted
-}
-
-/// The child element; text and RAW are reported, layout is skipped.
-fn element_or_text<'t>(
-    context: &mut Context<'t>,
-    id: NodeId,
-    parent: &Element,
-    schema: &'static Schema,
-) -> Option<&'t Element> {
-    let node = context.tree.node(id);
-    match node {
-        Node::Element(element) => Some(element),
-        Node::Text { span } if context.tree.slice(*span).chars().all(is_layout) => None,
-        Node::Text { .. } | Node::Raw { .. } => {
-            let place = context.text_place(node);
-            let text = match is_secret(schema) {
-                true => String::new(),
-                false => quote(context.tree.slice(place)),
-            };
-            let finding = context
-                .finding(
-                    schema.codes.text,
-                    place,
-                    format!("unexpected text {text} in `<{}>`", schema.name),
-                )
-                .label("text has no meaning here")
-                .related(context.place(parent.start_tag), "in this element")
-                .hint("write attributes or elements; put remarks in `<!-- … -->`");
-            context.report(finding);
-            None
-        }
-        _ => None,
-    }
-}
-
-/// Reports a child element that is not permitted.
-fn stranger(
-    context: &mut Context<'_>,
-    schema: &'static Schema,
-    listed: &[Child],
-    child: &Element,
-    name: &str,
-) {
-    let names: Vec<&'static str> = listed.iter().map(|entry| entry.element.name).collect();
-    let must_be_empty = matches!(schema.children, Children::Empty);
-    let code = if must_be_empty {
-        schema.codes.child_of_empty
-    } else {
-        schema.codes.unknown_child
-    };
-    let message = if must_be_empty {
-        format!(
-            "`<{}>` must be empty, but contains `<{}>`",
-            schema.name,
-            crate::diagnostics::clip(name)
-        )
-    } else if matches!(schema.children, Children::Matchers { .. }) {
-        format!("`<{}>` is not a matcher", crate::diagnostics::clip(name))
-    } else {
-        format!(
-            "`<{}>` is not permitted in `<{}>`",
-            crate::diagnostics::clip(name),
-            schema.name
-        )
-    };
-    let mut finding: Diagnostic = context
-        .finding(code, child.start_tag, message)
-        .label("not permitted here");
-    if let Some(meant) = nearest(name, names.iter().copied()) {
-        finding = finding.hint(format!("did you mean `<{meant}>`?")).fix(
-            format!("rename to `{meant}`"),
-            context.place(child.name_span),
-            meant,
-        );
-        if let (Some(end), Some(fix)) = (child.end_tag, finding.fixes.first_mut()) {
-            let start = end.start + 2;
-            let span = Span::new(start, start + child.name_span.len());
-            fix.edits.push(crate::diagnostics::Edit {
-                place: context.place(span),
-                text: meant.to_owned(),
-            });
-        }
-    }
-    if !names.is_empty() {
-        let list = names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        finding = finding.hint(format!("`<{}>` may contain {list}", schema.name));
-    }
-    context.report(finding);
 }

@@ -1,9 +1,7 @@
 //! `<tool>` in all its forms (spec 01 section 13, spec 03).
 
 use super::backends::ARG;
-use super::{
-    Attribute, Children, Codes, Element, SHELL, TEXT, Type, attr, many, once, required,
-};
+use super::{Attribute, Children, Codes, Element, SHELL, TEXT, Type, attr, many, once, required};
 use crate::manifest::{Nonzero, Presence, ResultForm, Stream};
 
 /// Shell tools.
