@@ -145,7 +145,8 @@ impl<'a> Expression<'a> {
         let Some(end) = end else {
             c.unknown(format!("find {word} has no end"), "find.exec");
             // Whatever stands there is still looked at.
-            let argv = std::mem::take(&mut self.rest).to_vec();
+            let template = std::mem::take(&mut self.rest);
+            let argv = self.expand(c, template);
             c.inner("find", argv);
             return;
         };
