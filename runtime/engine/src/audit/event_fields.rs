@@ -47,16 +47,28 @@ fn shown(text: Option<&String>, limit: usize) -> Option<Value> {
     text.map(|text| Value::text(&text[..text.floor_char_boundary(limit)]))
 }
 
+/// Name and members of an event.
+type Fields = (&'static str, Vec<Member>);
+
 impl EventBody {
     /// The name and the members of the event.
-    pub(crate) fn fields(&self) -> (&'static str, Vec<Member>) {
-        self.system_fields()
-            .or_else(|| self.decision_fields())
-            .or_else(|| self.approval_fields())
-            .unwrap_or_else(|| self.process_fields())
+    pub(crate) fn fields(&self) -> Fields {
+        let groups: [fn(&Self) -> Option<Fields>; 8] = [
+            Self::log_fields,
+            Self::manifest_fields,
+            Self::decision_fields,
+            Self::extension_fields,
+            Self::approval_fields,
+            Self::grant_fields,
+            Self::process_fields,
+            Self::completion_fields,
+        ];
+        let found = groups.iter().find_map(|group| group(self));
+        // Every body is in one of the groups; a test emits them all.
+        found.unwrap_or(("unknown", Vec::new()))
     }
 
-    fn system_fields(&self) -> Option<(&'static str, Vec<Member>)> {
+    fn log_fields(&self) -> Option<Fields> {
         Some(match self {
             Self::LogOpened {
                 content,
@@ -93,6 +105,12 @@ impl EventBody {
                     "first_failure_timestamp" => Value::Micros(*first_failure_micros),
                 },
             ),
+            _ => return None,
+        })
+    }
+
+    fn manifest_fields(&self) -> Option<Fields> {
+        Some(match self {
             Self::ManifestAuthorized {
                 authorization,
                 grant_id,
@@ -138,7 +156,7 @@ impl EventBody {
         })
     }
 
-    fn decision_fields(&self) -> Option<(&'static str, Vec<Member>)> {
+    fn decision_fields(&self) -> Option<Fields> {
         Some(match self {
             Self::RequestReceived {
                 tool_name,
@@ -184,6 +202,26 @@ impl EventBody {
                     "policy_reason" => shown(reason.as_ref(), usize::MAX),
                 },
             ),
+            Self::Rejected {
+                code,
+                stage,
+                subject,
+                reason,
+            } => (
+                "rejected",
+                members! {
+                    "code" => word(code),
+                    "stage" => Value::word(stage.as_str()),
+                    "subject" => subject.map(Value::word),
+                    "reason" => Value::text(reason),
+                },
+            ),
+            _ => return None,
+        })
+    }
+
+    fn extension_fields(&self) -> Option<Fields> {
+        Some(match self {
             Self::ExtensionInvoked {
                 extension_id,
                 extension_kind,
@@ -228,25 +266,11 @@ impl EventBody {
                     "previous_command_sha256" => previous_command_sha256.as_deref().map(word),
                 },
             ),
-            Self::Rejected {
-                code,
-                stage,
-                subject,
-                reason,
-            } => (
-                "rejected",
-                members! {
-                    "code" => word(code),
-                    "stage" => Value::word(stage.as_str()),
-                    "subject" => subject.map(Value::word),
-                    "reason" => Value::text(reason),
-                },
-            ),
             _ => return None,
         })
     }
 
-    fn approval_fields(&self) -> Option<(&'static str, Vec<Member>)> {
+    fn approval_fields(&self) -> Option<Fields> {
         Some(match self {
             Self::ApprovalRequested {
                 offered_scopes,
@@ -300,6 +324,12 @@ impl EventBody {
                     "grant_id" => Value::optional_word(grant_id.as_deref()),
                 },
             ),
+            _ => return None,
+        })
+    }
+
+    fn grant_fields(&self) -> Option<Fields> {
+        Some(match self {
             Self::GrantCreated {
                 grant_id,
                 scope,
@@ -344,8 +374,8 @@ impl EventBody {
         })
     }
 
-    fn process_fields(&self) -> (&'static str, Vec<Member>) {
-        match self {
+    fn process_fields(&self) -> Option<Fields> {
+        Some(match self {
             Self::PlanCreated {
                 backend,
                 confinement,
@@ -394,16 +424,12 @@ impl EventBody {
                 },
             ),
             Self::Terminated { kind } => ("terminated", terminated(*kind)),
-            Self::RequestInterrupted {
-                last_event,
-                interrupted_sequence,
-            } => (
-                "request_interrupted",
-                members! {
-                    "last_event" => Value::text(last_event),
-                    "interrupted_sequence" => Value::Int(*interrupted_sequence),
-                },
-            ),
+            _ => return None,
+        })
+    }
+
+    fn completion_fields(&self) -> Option<Fields> {
+        Some(match self {
             Self::RequestCompleted {
                 outcome,
                 code,
@@ -426,9 +452,18 @@ impl EventBody {
                     "stderr" => shown(stderr.as_ref(), OUTPUT_MAX),
                 },
             ),
-            // Every other body has its row in one of the functions above; a test emits them all.
-            _ => ("unknown", Vec::new()),
-        }
+            Self::RequestInterrupted {
+                last_event,
+                interrupted_sequence,
+            } => (
+                "request_interrupted",
+                members! {
+                    "last_event" => Value::text(last_event),
+                    "interrupted_sequence" => Value::Int(*interrupted_sequence),
+                },
+            ),
+            _ => return None,
+        })
     }
 }
 

@@ -30,6 +30,7 @@ pub mod head;
 pub mod key;
 mod line;
 pub mod load;
+pub mod locations;
 pub mod replay;
 pub mod request;
 mod schema;
@@ -47,10 +48,13 @@ pub use event::{
     Mechanism, RejectStage, TerminationKind,
 };
 pub use key::IntegrityKey;
+pub use locations::{LocationError, Locations, SessionOwner};
 pub use replay::{Refused, ReplayOptions, replay};
 pub use request::{RequestReport, reconstruct};
 pub use sink::{AuditError, AuditSink, AuditWarning, Receipt, Rotation, SinkOptions, Target};
 pub use validate::{SessionAnchor, ValidationOptions, ValidationReport, validate};
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod vector_tests;

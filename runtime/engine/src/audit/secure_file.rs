@@ -191,6 +191,15 @@ impl LockFile {
         Ok(Self { path, file })
     }
 
+    /// Takes the lock if nobody holds it.
+    pub fn try_lock(&self) -> Result<Option<LockGuard<'_>>, FileError> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(Some(LockGuard(&self.file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(FileError::io(&self.path, error)),
+        }
+    }
+
     /// Waits for the lock, at most [`LOCK_TIMEOUT`].
     pub fn lock(&self) -> Result<LockGuard<'_>, FileError> {
         let start = Instant::now();

@@ -393,4 +393,4 @@ fn now_micros() -> u64 {
 
 #[cfg(test)]
 #[path = "sink_tests.rs"]
-mod tests;
+pub(super) mod tests;

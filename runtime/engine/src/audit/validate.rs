@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::head::{self, HeadState};
 use super::key::IntegrityKey;
 use super::load::{Loaded, LogFiles, PlacedLine, Record, StoredDigest};
+use crate::output::escape_controls;
 
 /// Most errors that are reported.
 const ERRORS_MAX: usize = 1000;
@@ -54,7 +55,8 @@ pub struct Finding {
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (&self.file, self.line) {
+        let file = self.file.as_deref().map(escape_controls);
+        match (&file, self.line) {
             (Some(file), Some(line)) => {
                 write!(
                     f,

@@ -1,0 +1,353 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+//! The file behind a sink: damage, removal, unsafe files, other writers.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use super::head::{Head, head_path};
+use super::key::IntegrityKey;
+use super::line::{Chain, Envelope, encode};
+use super::schema::Level;
+use super::sink::tests::{check, codes, finished, names, open, redactor};
+use super::stream_file::StreamFile;
+use super::tail::Last;
+use super::validate::{Anchor, SessionAnchor, ValidationOptions, validate};
+
+/// A log of three events, with the sink closed.
+fn small(path: &Path) -> Vec<u8> {
+    let (sink, _) = open(path).unwrap();
+    sink.emit(&finished()).unwrap();
+    sink.emit(&finished()).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn an_interrupted_write_is_set_aside() {
+    for torn in [
+        "{\"schema_version\":\"chat",
+        "{\"schema_version\":\"chat\n",
+        "\u{0}\u{0}\n",
+        "{\"sequence\":3}\n",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let before = small(&path);
+        std::fs::write(&path, [&before, torn.as_bytes()].concat()).unwrap();
+        let (sink, _) = open(&path).unwrap();
+        sink.emit(&finished()).unwrap();
+        assert_eq!(
+            names(&path)[3..],
+            ["log_recovered", "log_opened", "finished"],
+            "{torn:?}"
+        );
+        let report = check(&path);
+        assert!(
+            report.is_valid() && report.warnings.is_empty(),
+            "{torn:?} {report:#?}"
+        );
+        let aside = std::fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let aside = aside
+            .into_iter()
+            .find(|path| path.to_str().unwrap().contains(".torn-"))
+            .unwrap();
+        assert_eq!(std::fs::read(aside).unwrap(), torn.as_bytes());
+    }
+    // Even the first line.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    std::fs::write(&path, "{\"sche").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    open(&path).unwrap();
+    assert_eq!(names(&path), ["log_recovered", "log_opened"]);
+    assert!(check(&path).is_valid());
+}
+
+#[test]
+fn a_damaged_end_is_not_continued() {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    type Damage = fn(String) -> String;
+    let cases: [(&str, Damage); 6] = [
+        ("shell.audit_chain_invalid_tail", |log| {
+            format!("{log}garbage\ngarbage\n")
+        }),
+        ("shell.audit_chain_invalid_tail", |log| {
+            log.replacen("exited", "exitEd", 2)
+        }),
+        ("shell.audit_chain_invalid_tail", |log| {
+            format!("{log}garbage\n{}", "x".repeat(10))
+        }),
+        ("shell.audit_chain_missing_digest", |log| {
+            let at = log.rfind(",\"previous_event").unwrap();
+            format!("{}}}\n", &log[..at])
+        }),
+        ("shell.audit_sequence_missing", |log| {
+            format!("{log}{{\"timestamp\":1}}\n")
+        }),
+        ("shell.audit_sequence_invalid_tail", |log| {
+            format!("{log}{{\"sequence\":-1}}\n")
+        }),
+    ];
+    for (code, damage) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let damaged = damage(text(&small(&path)));
+        std::fs::write(&path, &damaged).unwrap();
+        assert_eq!(open(&path).unwrap_err().code, code);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+    }
+}
+
+#[test]
+fn removed_events_are_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let log = small(&path);
+    let without_last = &log[..log[..log.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .unwrap()
+        + 1];
+    for content in [without_last, b""] {
+        std::fs::write(&path, content).unwrap();
+        assert_eq!(codes(&check(&path)), ["shell.audit_truncated"]);
+        assert_eq!(
+            open(&path).unwrap_err().code,
+            "shell.audit_chain_invalid_tail"
+        );
+    }
+    // The session state alone is an anchor too.
+    std::fs::write(&path, without_last).unwrap();
+    std::fs::remove_file(head_path(&path)).unwrap();
+    let plain = validate(&path, ValidationOptions::default()).unwrap();
+    assert!(plain.is_valid());
+    assert_eq!(
+        plain.summary(),
+        ["valid audit log: 2 events", "tail not provable"]
+    );
+    for (sequence, digest, expected) in [
+        (2, None, vec!["shell.audit_truncated"]),
+        (1, Some("00".repeat(32)), vec!["shell.audit_head_mismatch"]),
+        (1, plain.last_event_sha256.clone(), vec![]),
+    ] {
+        let session = SessionAnchor {
+            sequence,
+            event_sha256: digest,
+        };
+        let report = validate(
+            &path,
+            ValidationOptions {
+                session: Some(&session),
+                ..Default::default()
+            },
+        )
+        .unwrap();
+        assert_eq!((codes(&report), report.anchor), (expected, Anchor::Session));
+    }
+}
+
+#[test]
+fn every_byte_of_every_event_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let log = small(&path);
+    for at in 0..log.len() {
+        for new in [log[at] ^ 1, log[at] ^ 0x20, b'\n', b' ', 0xFF] {
+            if new == log[at] {
+                continue;
+            }
+            let mut changed = log.clone();
+            changed[at] = new;
+            std::fs::write(&path, &changed).unwrap();
+            assert!(!check(&path).is_valid(), "byte {at} of {}", log.len());
+        }
+    }
+}
+
+#[test]
+fn a_forged_head_is_not_an_anchor() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    small(&path);
+    let forged = Head {
+        sequence: 99,
+        event_sha256: "0".repeat(64),
+    }
+    .encode(&IntegrityKey::from_bytes([8; 32]));
+    std::fs::write(head_path(&path), forged).unwrap();
+    let report = check(&path);
+    assert!(report.is_valid() && !report.tail_provable());
+    assert!(
+        report
+            .summary()
+            .contains(&"head record not used: the head record is not authentic".to_owned())
+    );
+    open(&path).unwrap();
+    assert!(check(&path).tail_provable());
+}
+
+#[test]
+fn unsafe_files_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("real"), "").unwrap();
+    symlink(at("real"), at("link")).unwrap();
+    std::fs::write(at("hard"), "").unwrap();
+    std::fs::hard_link(at("hard"), at("hard2")).unwrap();
+    std::fs::write(at("writable"), "").unwrap();
+    std::fs::set_permissions(at("writable"), PermissionsExt::from_mode(0o620)).unwrap();
+    nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+    for name in ["link", "hard", "writable", "fifo"] {
+        assert_eq!(
+            open(&at(name)).unwrap_err().code,
+            "shell.state_insecure_file",
+            "{name}"
+        );
+    }
+    std::fs::create_dir(at("dir")).unwrap();
+    assert_eq!(
+        open(&at("dir")).unwrap_err().code,
+        "shell.audit_open_failed"
+    );
+    std::fs::write(at("readable"), "").unwrap();
+    std::fs::set_permissions(at("readable"), PermissionsExt::from_mode(0o644)).unwrap();
+    let (_, warnings) = open(&at("readable")).unwrap();
+    assert_eq!(warnings[0].code, "shell.state_permissions_repaired");
+    let mode = |name: &str| std::fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("readable"), 0o600);
+    // Missing parents are created private; so are all files.
+    open(&at("a/b/log")).unwrap();
+    assert_eq!(
+        [
+            mode("a"),
+            mode("a/b"),
+            mode("a/b/log"),
+            mode("a/b/log.lock"),
+            mode("a/b/log.head")
+        ],
+        [0o700, 0o700, 0o600, 0o600, 0o600]
+    );
+}
+
+#[test]
+fn the_key_is_created_once_and_private() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state/integrity.key");
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                IntegrityKey::load_or_create(&path)
+                    .unwrap()
+                    .hmac_hex(&[b"x"])
+            })
+        })
+        .collect();
+    let mut made: Vec<String> = threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
+    made.dedup();
+    assert_eq!(made.len(), 1);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!((text.len(), text.ends_with("=\n")), (45, true));
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    assert!(IntegrityKey::load(&path).is_err());
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::write(&path, "AAAA\n").unwrap();
+    assert!(IntegrityKey::load(&path).is_err());
+    assert!(
+        IntegrityKey::load(&directory.path().join("none"))
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[test]
+fn renaming_and_two_writers_are_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let (one, _) = open(&path).unwrap();
+    let (two, _) = open(&path).unwrap();
+    for _ in 0..10 {
+        one.emit(&finished()).unwrap();
+        two.emit(&finished()).unwrap();
+    }
+    assert_eq!(two.last().unwrap().sequence, 21);
+    // Somebody moves the whole log away: the next event starts a new one.
+    std::fs::rename(&path, directory.path().join("old")).unwrap();
+    std::fs::rename(head_path(&path), directory.path().join("old.head")).unwrap();
+    one.emit(&finished()).unwrap();
+    assert_eq!(one.last().unwrap().sequence, 0);
+    assert!(check(&path).is_valid() && check(&directory.path().join("old")).is_valid());
+}
+
+#[test]
+fn a_writer_that_ignores_the_lock_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let log = small(&path);
+    let mut stream = StreamFile::new(path.clone(), None, None).unwrap();
+    let mut appender = stream.begin().unwrap();
+    std::fs::write(&path, [&log[..], b"x"].concat()).unwrap();
+    let last = Last {
+        sequence: 3,
+        event_sha256: "0".repeat(64),
+    };
+    assert_eq!(
+        appender.append(b"{}\n", last).unwrap_err().code,
+        "shell.audit_sequence_conflict"
+    );
+    assert_eq!(std::fs::read(&path).unwrap().len(), log.len() + 1);
+}
+
+#[test]
+fn the_sequence_has_an_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let event = finished();
+    let envelope = Envelope {
+        sequence: (1 << 53) - 1,
+        micros: 1,
+        session_id: None,
+        runtime_id: "main",
+        manifest_sha256: "none",
+        request_id: "audit:0",
+        plan_id: None,
+        event: "finished",
+    };
+    let mut members = event.body.fields().1;
+    let line = encode(
+        &envelope,
+        &mut members,
+        Level::Full,
+        Chain::After(Some("00")),
+        &redactor(),
+    );
+    std::fs::write(&path, line.bytes).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    assert_eq!(
+        open(&path).unwrap_err().code,
+        "shell.audit_sequence_overflow"
+    );
+}
+
+#[test]
+fn the_lock_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let (sink, _) = open(&path).unwrap();
+    let lock = super::secure_file::LockFile::of(&path).unwrap();
+    let held = lock.lock().unwrap();
+    let writer = std::thread::spawn(move || sink.emit(&finished()).unwrap().unwrap().sequence);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(!writer.is_finished());
+    drop(held);
+    assert_eq!(writer.join().unwrap(), 1);
+}
