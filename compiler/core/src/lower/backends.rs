@@ -37,9 +37,9 @@ fn backend<'t>(
     element: &'t Element,
     schema: &'static Schema,
 ) -> BackendDecl {
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, schema);
     let id = attributes.text("id");
-    context.named(id.as_ref().map_or("", |id| id.value.as_str()));
     let home = match schema.name {
         "seatbelt" => When::Macos,
         "bubblewrap" => When::Linux,

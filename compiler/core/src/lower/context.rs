@@ -163,11 +163,18 @@ impl<'t> Context<'t> {
         result
     }
 
-    /// Adds a name to the path of the element being lowered; [`Context::within`] of the caller
-    /// removes it.
-    pub(super) fn named(&mut self, name: &str) {
-        if !name.is_empty() {
-            self.path.push(crate::diagnostics::clip(name));
+    /// Adds the id (or name) of the element being lowered to the path, as far as it is readable;
+    /// [`Context::within`] of the caller removes it.
+    pub(super) fn named_by(&mut self, element: &Element, attribute: &str) {
+        let written = element
+            .attribute(self.tree, attribute)
+            .filter(|written| !written.poisoned);
+        let Some(id) = written.and_then(|written| self.tree.value(written)) else {
+            return;
+        };
+        let id = trim(&id);
+        if !id.is_empty() && id.len() <= 128 && !id.chars().any(char::is_control) {
+            self.path.push(id.to_owned());
         }
     }
 

@@ -44,11 +44,11 @@ fn reviewer<'t>(
     ids: &mut Ids,
 ) -> Option<ReviewerDecl> {
     let schema = &schema::extensions::REVIEWER;
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, schema);
     reader::children(context, element, schema);
     let id = attributes.text("id");
     let fresh = id.as_ref().is_none_or(|id| ids.is_new(context, id));
-    context.named(id.as_ref().map_or("", |id| id.value.as_str()));
     let failure = failure(
         context,
         &attributes,
@@ -112,10 +112,10 @@ fn interceptor<'t>(
     element: &'t Element,
     ids: &mut Ids,
 ) -> Option<InterceptorDecl> {
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, &schema::extensions::INTERCEPTOR);
     let id = attributes.text("id");
     let fresh = id.as_ref().is_none_or(|id| ids.is_new(context, id));
-    context.named(id.as_ref().map_or("", |id| id.value.as_str()));
     let phase = attributes
         .word("phase", Phase::from_word)
         .map(|phase| phase.value);
@@ -201,11 +201,11 @@ fn analyzer<'t>(
     ids: &mut Ids,
 ) -> Option<AnalyzerDecl> {
     let schema = &schema::extensions::ANALYZER;
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, schema);
     reader::children(context, element, schema);
     let id = attributes.text("id");
     let fresh = id.as_ref().is_none_or(|id| ids.is_new(context, id));
-    context.named(id.as_ref().map_or("", |id| id.value.as_str()));
     let replace = attributes.boolean_or("replace", false);
     let legal: &[&str] = if replace {
         &["unknown", "deny", "error"]

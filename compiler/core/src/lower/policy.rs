@@ -53,9 +53,9 @@ fn rule<'t>(
     element: &'t Element,
     default: Option<Action>,
 ) -> Option<RuleDecl> {
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, &schema::policy::RULE);
     let id = attributes.text("id");
-    context.named(id.as_ref().map_or("", |id| id.value.as_str()));
     let action = attributes
         .word("action", Action::from_word)
         .map(|action| action.value);

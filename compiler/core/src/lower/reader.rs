@@ -51,7 +51,7 @@ pub(super) fn attributes_with<'t>(
             }
         } else if schema.rows(name).next().is_none() {
             if !unlisted(context, name, written) {
-                unknown(context, schema, name, written);
+                unknown(context, element, schema, name, written);
             }
             found.poison(context, name, written);
         } else if schema.rows(name).any(|row| row.when.is_some()) {
@@ -67,45 +67,50 @@ pub(super) fn attributes_with<'t>(
     found
 }
 
-fn unknown(context: &mut Context<'_>, schema: &'static Schema, name: &str, written: &Written) {
+fn unknown(
+    context: &mut Context<'_>,
+    element: &Element,
+    schema: &'static Schema,
+    name: &str,
+    written: &Written,
+) {
     let mut names: Vec<&'static str> = Vec::new();
     for row in schema.attributes {
         if !names.contains(&row.name) {
             names.push(row.name);
         }
     }
-    let mut finding = context.finding(
-        schema.codes.unknown_attribute,
-        written.name,
-        format!("`<{}>` has no attribute {}", schema.name, quote(name)),
-    );
-    if schema.codes.unknown_attribute_warns {
-        finding = finding.with_severity(Severity::Warning);
-    } else {
-        finding = finding.with_severity(Severity::Error);
-    }
-    finding = match nearest(name, names.iter().copied()) {
-        Some(meant) => finding
+    let severity = match schema.codes.unknown_attribute_warns {
+        true => Severity::Warning,
+        false => Severity::Error,
+    };
+    let message = format!("`<{}>` has no attribute {}", schema.name, quote(name));
+    let finding = context
+        .finding(schema.codes.unknown_attribute, written.name, message)
+        .with_severity(severity);
+    let free = |name: &&str| element.attribute(context.tree, name).is_none();
+    let finding = if let Some(meant) = nearest(name, names.iter().copied().filter(free)) {
+        finding
             .label(format!("did you mean `{meant}`?"))
             .hint(format!("did you mean `{meant}`?"))
             .fix(
                 format!("rename to `{meant}`"),
                 context.place(written.name),
                 meant,
-            ),
-        None => finding.label("not an attribute of this element"),
-    };
-    finding = finding.hint(if names.is_empty() {
-        format!("`<{}>` takes no attributes", schema.name)
-    } else {
-        format!(
-            "its attributes are {}",
-            names
-                .iter()
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(", ")
+            )
+    } else if let Some(meant) = nearest(name, names.iter().copied()) {
+        finding.label(format!("`{meant}` is already written")).fix(
+            format!("remove `{}`", crate::diagnostics::clip(name)),
+            context.place(written.span),
+            "",
         )
+    } else {
+        finding.label("not an attribute of this element")
+    };
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let finding = finding.hint(match listed.is_empty() {
+        true => format!("`<{}>` takes no attributes", schema.name),
+        false => format!("its attributes are {}", listed.join(", ")),
     });
     context.report(finding);
 }
@@ -308,7 +313,7 @@ fn shown(ty: Type, number: u64) -> String {
         Type::Bytes | Type::BytesOrNone => match number {
             n if n > 0 && n.is_multiple_of(1 << 30) => format!("{}GiB", n >> 30),
             n if n > 0 && n.is_multiple_of(1 << 20) => format!("{}MiB", n >> 20),
-            n => format!("{n} bytes"),
+            n => format!("{n}B"),
         },
         _ => number.to_string(),
     }
@@ -359,6 +364,14 @@ fn report_fault(
 /// Whether the element holds a secret, of which nothing may be shown.
 pub(super) fn is_secret(schema: &'static Schema) -> bool {
     core::ptr::eq(schema, &crate::schema::sections::LITERAL_SECRET)
+}
+
+/// What an attribute is for, as a hint.
+fn explained(row: &Attribute) -> String {
+    let mut doc = row.doc.trim_end_matches('.').chars();
+    let first = doc.next().map(|c| c.to_ascii_lowercase());
+    let doc: String = first.into_iter().chain(doc).collect();
+    format!("`{}`: {doc}", row.name)
 }
 
 /// Text as it must be written inside a quoted value.
@@ -413,7 +426,7 @@ fn empty(
             format!("`{}` of `<{}>` must not be empty", row.name, schema.name),
         )
         .label("empty")
-        .hint(row.doc);
+        .hint(explained(row));
     context.report_below(finding, &[row.name]);
 }
 
@@ -442,7 +455,7 @@ fn missing(
                 format!("`<{}>` needs the attribute `{}`", schema.name, row.name),
             )
             .label(format!("`{}` is missing", row.name))
-            .hint(row.doc)
+            .hint(explained(row))
             .fix(
                 format!("add `{}`", row.name),
                 context.place(at),

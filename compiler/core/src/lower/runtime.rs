@@ -19,6 +19,7 @@ use crate::schema::{Element as Schema, environment, sections};
 /// Lowers one `<shell_access>`.
 pub(super) fn shell_access<'t>(context: &mut Context<'t>, element: &'t Element) -> RuntimeDecl {
     context.within(&["shell_access"], |context| {
+        context.named_by(element, "id");
         let attributes = reader::attributes(context, element, &sections::SHELL_ACCESS);
         let mut runtime = RuntimeDecl {
             id: attributes.field("id"),
@@ -28,15 +29,12 @@ pub(super) fn shell_access<'t>(context: &mut Context<'t>, element: &'t Element) 
             ..RuntimeDecl::default()
         };
         let id = runtime.id.value().map(|id| id.value.clone());
-        context.runtime_id.clone_from(&id);
-        context.within(&[], |context| {
-            context.named(id.as_deref().unwrap_or_default());
-            for (child, schema) in reader::children(context, element, &sections::SHELL_ACCESS) {
-                context.within(&[schema.name], |context| {
-                    section(context, child, schema, &mut runtime)
-                });
-            }
-        });
+        context.runtime_id = id;
+        for (child, schema) in reader::children(context, element, &sections::SHELL_ACCESS) {
+            context.within(&[schema.name], |context| {
+                section(context, child, schema, &mut runtime)
+            });
+        }
         runtime
     })
 }
@@ -121,12 +119,12 @@ fn root<'t>(
     let attributes = reader::attributes(context, element, schema);
     reader::children(context, element, schema);
     if attributes.has("path") == attributes.has("path_env") {
+        let message = match attributes.has("path") {
+            true => format!("`<{}>` has both `path` and `path_env`", schema.name),
+            false => format!("`<{}>` has neither `path` nor `path_env`", schema.name),
+        };
         let finding = context
-            .finding(
-                "shell.invalid_root",
-                element.name_span,
-                format!("`<{}>` needs either `path` or `path_env`", schema.name),
-            )
+            .finding("shell.invalid_root", element.name_span, message)
             .hint("write exactly one of the two");
         context.report(finding);
         return None;
@@ -213,6 +211,7 @@ fn trusted_root<'t>(context: &mut Context<'t>, element: &'t Element) -> Option<S
 }
 
 fn executable<'t>(context: &mut Context<'t>, element: &'t Element) -> Option<ExecutableDecl> {
+    context.named_by(element, "id");
     let attributes = reader::attributes(context, element, &sections::EXECUTABLE);
     reader::children(context, element, &sections::EXECUTABLE);
     let id = attributes.text("id")?;
@@ -313,12 +312,12 @@ fn path_operation(
     attributes: &Attributes<'_>,
 ) -> Option<EnvOpDecl> {
     if attributes.has("prepend") == attributes.has("append") {
+        let message = match attributes.has("prepend") {
+            true => "`<path>` has both `prepend` and `append`",
+            false => "`<path>` has neither `prepend` nor `append`",
+        };
         let finding = context
-            .finding(
-                "shell.invalid_path_operation",
-                element.name_span,
-                "`<path>` needs either `prepend` or `append`",
-            )
+            .finding("shell.invalid_path_operation", element.name_span, message)
             .hint("write exactly one of the two");
         context.report(finding);
         return None;

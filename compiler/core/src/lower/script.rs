@@ -27,6 +27,7 @@ pub(super) const DEFAULT_LIMITS: ScriptLimits = ScriptLimits {
 /// Lowers `<script>`.
 pub(super) fn script<'t>(context: &mut Context<'t>, element: &'t Element) -> ScriptDecl {
     context.within(&["script"], |context| {
+        context.named_by(element, "id");
         let attributes = reader::attributes(context, element, &document::SCRIPT);
         let number = |name, default| attributes.number(name).map_or(default, |sp| sp.value);
         let unset = DEFAULT_LIMITS;

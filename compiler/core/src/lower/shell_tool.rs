@@ -17,9 +17,9 @@ const MAX_ITEM: u64 = 131_071;
 
 /// Lowers a tool with `type="shell"` or `runtime`.
 pub(super) fn shell<'t>(context: &mut Context<'t>, element: &'t Element) -> ToolDecl {
+    context.named_by(element, "name");
     let attributes = reader::attributes(context, element, &tools::SHELL_TOOL);
     let name = attributes.field("name");
-    context.named(name.value().map_or("", |name| name.value.as_str()));
     let mode_word = match attributes.word("mode", |word| Some(word.to_owned())) {
         Some(word) => Some(word.value),
         None if attributes.has("mode") => None,
@@ -87,6 +87,7 @@ fn visible(name: Field<String>, form: ToolForm) -> ToolDecl {
 
 /// Lowers the old command form.
 pub(super) fn legacy<'t>(context: &mut Context<'t>, element: &'t Element) -> ToolDecl {
+    context.named_by(element, "name");
     let attributes = reader::attributes_with(
         context,
         element,
@@ -94,7 +95,6 @@ pub(super) fn legacy<'t>(context: &mut Context<'t>, element: &'t Element) -> Too
         &mut |context, name, written| legacy_attribute(context, name, written),
     );
     let name = attributes.field("name");
-    context.named(name.value().map_or("", |name| name.value.as_str()));
     reader::children(context, element, &tools::LEGACY);
     let finding = context
         .finding("shell.legacy_tool", element.name_span, "this tool runs without a sandbox, with every capability")

@@ -31,8 +31,7 @@ pub struct Element {
 
 impl Element {
     /// The rows of that attribute name.
-    pub fn rows(&self, name: &str) -> impl Iterator<Item = &'static Attribute> {
-        let name = name.to_owned();
+    pub fn rows<'n>(&self, name: &'n str) -> impl Iterator<Item = &'static Attribute> + use<'n> {
         self.attributes.iter().filter(move |row| row.name == name)
     }
 

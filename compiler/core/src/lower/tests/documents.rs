@@ -109,6 +109,46 @@ fn mechanical_mistakes_are_repaired() {
     }
 }
 
+/// A repeated or misspelt rule must never load as something weaker.
+#[test]
+fn a_rule_with_a_mistake_takes_no_effect() {
+    let table: &[(&str, &[&str])] = &[
+        (
+            "<policy><rule id=\"r\" action=\"deny\" action=\"allow\"><basename value=\"rm\"/></rule></policy>",
+            &["shell.duplicate_attribute@action"],
+        ),
+        (
+            "<policy default=\"deny\"/><policy default=\"allow\"/>",
+            &["shell.duplicate_section@<policy default=\"allow\"/>"],
+        ),
+        (
+            "<limits walltime=\"2m\"/>",
+            &["shell.unknown_attribute@walltime"],
+        ),
+        (
+            "<capabilites sandbox=\"required\"/>",
+            &["shell.unknown_element@<capabilites sandbox=\"required\"/>"],
+        ),
+        (
+            "<policy><rule id=\"x\" acton=\"deny\"><basename value=\"rm\"/></rule></policy>",
+            &[
+                "shell.missing_attribute@rule",
+                "shell.unknown_attribute@acton",
+            ],
+        ),
+    ];
+    for (fragment, expected) in table {
+        let text = format!("<shell_access id=\"r\">{fragment}</shell_access>");
+        assert_eq!(shown(&text), *expected, "{text}");
+        assert!(lower(&parse(text.as_bytes())).items[0].broken);
+    }
+    assert_eq!(
+        fixed("<shell_access id=\"r\"><limits walltime=\"2m\" wall_time=\"1s\"/></shell_access>")
+            .unwrap(),
+        "<shell_access id=\"r\"><limits  wall_time=\"1s\"/></shell_access>",
+    );
+}
+
 #[test]
 fn findings_name_the_declaration() {
     let path = |text: &str| lowered(&parse(text.as_bytes()))[0].path.join(".");
