@@ -338,3 +338,6 @@ impl Builder<'_> {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod overlay_tests;

@@ -1,6 +1,6 @@
 //! Rows 7 to 14 and 16 of the option plan: what the sandbox shows of the host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use chatmd_compiler::manifest::DevMode;
@@ -277,34 +277,34 @@ impl Builder<'_> {
     /// that. Only the git directory is pinned: moving files across a pin is a move between mounts.
     fn control_mounts(&mut self, mounts: &mut Vec<(PathBuf, Mount<'_>)>) {
         let input = self.input;
-        let mut pins = BTreeSet::new();
+        // Path of each control mount, with the write root it lies in.
+        let mut controls: BTreeMap<&Path, PathBuf> = BTreeMap::new();
         for control in input.control {
             let path = &control.path;
             let Some((root, Access::Write)) = self.roots.covering(path) else {
                 continue;
             };
-            if root == path {
+            // A private area over a root `/` hides the host's file: nothing to protect there, and a
+            // mount would show it.
+            if root == path || !self.shown(path) {
                 continue;
             }
-            match control.state {
-                ControlState::Present => {
-                    pins.extend(pinned(root, path));
-                    mounts.push((path.clone(), Mount::Control));
-                }
-                ControlState::Symlink | ControlState::Missing => {
-                    self.notes.push(Note::Unprotected(path.clone()));
-                }
+            if control.state == ControlState::Present {
+                controls.insert(path, root.to_path_buf());
+            } else {
+                self.notes.push(Note::Unprotected(path.clone()));
             }
         }
-        let controls: BTreeSet<PathBuf> = mounts
-            .iter()
-            .filter(|(_, mount)| matches!(mount, Mount::Control))
-            .map(|(path, _)| path.clone())
-            .collect();
-        let fresh = pins
-            .into_iter()
-            .filter(|pin| !self.roots.is_root(pin) && !controls.contains(pin));
-        mounts.extend(fresh.map(|pin| (pin, Mount::Pin)));
+        let mut pins = BTreeSet::new();
+        for (path, root) in &controls {
+            pins.extend(pinned(root, path, |folder| controls.contains_key(folder)));
+        }
+        mounts.extend(
+            controls
+                .keys()
+                .map(|path| (path.to_path_buf(), Mount::Control)),
+        );
+        mounts.extend(pins.into_iter().map(|pin| (pin, Mount::Pin)));
     }
 
     fn bind(&mut self, path: PathBuf, access: Access) {
@@ -399,21 +399,22 @@ impl Builder<'_> {
     }
 }
 
-/// Folders strictly between a write root and a control path, from the git directory on.
-fn pinned(root: &Path, control: &Path) -> Vec<PathBuf> {
-    let mut pins = Vec::new();
-    let mut folder = control.parent();
-    while let Some(path) = folder {
-        if path == root || !within(root, path) {
-            break;
+/// Folders strictly between a write root and a control path, from the git directory on. None when
+/// one of them is a control path itself: what lies in that is read-only already.
+fn pinned(root: &Path, control: &Path, is_control: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let between = control.ancestors().skip(1);
+    let between = between.take_while(|folder| *folder != root && within(root, folder));
+    let mut pins: Vec<PathBuf> = Vec::new();
+    for folder in between {
+        if is_control(folder) {
+            return Vec::new();
         }
-        pins.push(path.to_path_buf());
-        folder = path.parent();
+        pins.push(folder.to_path_buf());
     }
     // Longest first; keep up to and including the outermost `.git`.
-    let keep = pins
+    let outermost = pins
         .iter()
         .rposition(|path| path.file_name().is_some_and(|name| name == ".git"));
-    pins.truncate(keep.map_or(0, |index| index + 1));
+    pins.truncate(outermost.map_or(0, |index| index + 1));
     pins
 }
