@@ -3,8 +3,10 @@
 //! Rows are grouped by the specification file that owns the code; each has its severity and one
 //! sentence that a newcomer understands.
 
+mod administration;
 mod document;
 mod execution;
+mod extensions;
 mod manifest;
 mod persistence;
 mod runtime;
@@ -71,7 +73,9 @@ const GROUPS: &[(&str, &[Row])] = &[
     ("03-tools.md", tools::ROWS),
     ("04-manifest.md", manifest::ROWS),
     ("06-execution.md", execution::ROWS),
+    ("07-extensions.md", extensions::ROWS),
     ("08-persistence-and-audit.md", persistence::ROWS),
+    ("09-administration.md", administration::ROWS),
 ];
 
 /// All entries, grouped by owner, sorted by code within a group.
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn every_listed_code_of_the_declaration_language_has_an_entry() {
         for (code, (_, owner)) in listed() {
-            if ["01-", "02-", "03-", "04-", "06-", "08-"]
+            if ["01-", "02-", "03-", "04-", "06-", "07-", "08-", "09-"]
                 .iter()
                 .any(|start| owner.starts_with(start))
             {

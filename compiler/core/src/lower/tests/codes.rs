@@ -21,7 +21,7 @@ fn used() -> BTreeSet<String> {
                 continue;
             }
             let text = std::fs::read_to_string(path).unwrap();
-            let strings = text.split('"').skip(1).step_by(1);
+            let strings = text.split('"');
             codes.extend(strings.filter(|text| is_code(text)).map(str::to_owned));
         }
     }
@@ -34,7 +34,9 @@ fn is_code(text: &str) -> bool {
     };
     ["chatmd", "shell", "read_file"].contains(&family)
         && !name.is_empty()
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 #[test]
