@@ -8,6 +8,7 @@ pub mod args;
 pub mod codes;
 pub mod commands;
 pub mod documents;
+pub mod env_file;
 pub mod exit;
 pub mod live;
 pub mod output;

@@ -59,33 +59,34 @@ fn text(
     documents: &Documents,
     output: &Output,
 ) -> Result<Vec<u8>, String> {
-    let encode = |manifest: &Manifest| manifest::to_bytes(manifest).map_err(|e| e.to_string());
     if args.bundle {
         return bundle(compilation, requested);
     }
+    let text = |error: manifest::ManifestError| error.to_string();
+    let bind = || {
+        let environment = live::environment(&args.reading)?;
+        live::bind(&args.reading, environment, compilation, documents).map_err(|why| why.reason)
+    };
     if args.digest && !args.bound && output.stdout_is_terminal && args.output.is_none() {
-        let requested_digest = manifest::digest(requested).map_err(|e| e.to_string())?;
-        let bound = live::bind(&args.reading, compilation, documents)
-            .and_then(|bound| manifest::digest(&bound).map_err(|e| e.to_string()))
-            .unwrap_or_else(|why| format!("unavailable ({why})"));
-        return Ok(format!("requested  {requested_digest}\nbound      {bound}\n").into_bytes());
+        let requested = manifest::digest(requested).map_err(text)?;
+        let bound = bind().map_or_else(|why| format!("unavailable ({why})"), |live| live.sha256);
+        return Ok(format!("requested  {requested}\nbound      {bound}\n").into_bytes());
     }
-    let bound;
+    let live;
     let selected = if args.bound {
-        bound = live::bind(&args.reading, compilation, documents)?;
-        &bound
+        live = bind()?;
+        &live.manifest
     } else {
         requested
     };
     if args.digest {
-        let digest = manifest::digest(selected).map_err(|e| e.to_string())?;
-        return Ok(format!("{digest}\n").into_bytes());
+        return Ok(format!("{}\n", manifest::digest(selected).map_err(text)?).into_bytes());
     }
     if args.pretty {
-        let value = manifest::to_value(selected).map_err(|e| e.to_string())?;
+        let value = manifest::to_value(selected).map_err(text)?;
         return Ok(format!("{value:#}\n").into_bytes());
     }
-    let mut bytes = encode(selected)?;
+    let mut bytes = manifest::to_bytes(selected).map_err(text)?;
     if output.stdout_is_terminal && args.output.is_none() {
         bytes.push(b'\n');
     }

@@ -70,6 +70,26 @@ pub fn diagnostics(documents: &[Findings<'_>]) -> Vec<JsonDiagnostic> {
     documents.iter().flat_map(of_document).collect()
 }
 
+/// A finding that is about no place in a document.
+pub fn without_place(code: &'static str, severity: &'static str, message: &str) -> JsonDiagnostic {
+    JsonDiagnostic {
+        code,
+        detail: None,
+        severity,
+        message: safe(message),
+        file: None,
+        line: None,
+        column: None,
+        end_line: None,
+        end_column: None,
+        path: Vec::new(),
+        runtime_id: None,
+        hints: Vec::new(),
+        related: Vec::new(),
+        fixes: Vec::new(),
+    }
+}
+
 fn one(compilation: &Compilation, found: &Diagnostic) -> JsonDiagnostic {
     let at = position(compilation, found.primary.place);
     JsonDiagnostic {
