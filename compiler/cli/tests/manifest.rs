@@ -181,3 +181,93 @@ fn inspection_as_json() {
     assert_eq!(value["manifest_sha256"], serde_json::Value::Null);
     assert_eq!(value["platform"], "linux");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn binding_depends_on_the_machine_and_the_requested_manifest_does_not() {
+    let project = project();
+    for name in ["one", "two"] {
+        std::fs::create_dir(project.path().join(name)).unwrap();
+    }
+    let bound = |workspace: &str| {
+        let args = [
+            "manifest",
+            "--bound",
+            "--workspace",
+            workspace,
+            "agent.chatmd",
+        ];
+        let run = project.run(&args);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let real = project.path().join(workspace).canonicalize().unwrap();
+        assert_eq!(
+            value["binding"]["variables"]["workspace"],
+            real.to_str().unwrap()
+        );
+        let args = [
+            "inspect",
+            "--format",
+            "json",
+            "--workspace",
+            workspace,
+            "agent.chatmd",
+        ];
+        let inspected: serde_json::Value =
+            serde_json::from_str(&project.run(&args).stdout).unwrap();
+        assert_eq!(
+            inspected["manifest_sha256"],
+            sha256_hex(run.stdout.as_bytes())
+        );
+        assert_eq!(inspected["requested_sha256"], DIGEST);
+        assert_eq!(
+            inspected["live"][0]["roots"]["read"][0],
+            real.to_str().unwrap()
+        );
+        sha256_hex(run.stdout.as_bytes())
+    };
+    assert_ne!(bound("one"), bound("two"));
+    let run = project.run(&["inspect", "--workspace", "none", "agent.chatmd"]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stdout
+            .contains("live manifest:       unavailable (shell."),
+        "{}",
+        run.stdout
+    );
+    let run = project.run(&["manifest", "--bound", "--platform", "macos", "agent.chatmd"]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("compiled for macos"), "{}", run.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn variables_come_from_the_environment_file_alone_when_there_is_one() {
+    let text = "<shell_access id=\"r\"><capabilities><read path_env=\"DATA\"/></capabilities>\
+                </shell_access>\n<tool name=\"t\" runtime=\"r\" command=\"ls\"/>\n";
+    let project = Project::new(&[("agent.chatmd", text), ("empty.env", "# nothing\n")]);
+    project.write(
+        "full.env",
+        format!("DATA={}\n", project.path().display()).as_bytes(),
+    );
+    let unavailable = |args: &[&str]| {
+        let mut command = project.command(args);
+        let run = support::finished(command.env("DATA", "/").output().unwrap());
+        let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        !value["live_unavailable"].is_null()
+    };
+    let args = ["inspect", "--format", "json", "agent.chatmd"];
+    assert!(!unavailable(&args));
+    assert!(!unavailable(
+        &[&args[..], &["--env-file", "full.env"]].concat()
+    ));
+    assert!(unavailable(
+        &[&args[..], &["--env-file", "empty.env"]].concat()
+    ));
+    assert_eq!(
+        project
+            .run(&["inspect", "--env-file", "none", "agent.chatmd"])
+            .code,
+        4
+    );
+}
