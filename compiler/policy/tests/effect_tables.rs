@@ -145,7 +145,7 @@ fn find_predicates() {
             ("find a -frobnicate", "R:/ws/a U"),
             ("find a -exec true '{}' ';'", "R:/ws/a A C U"),
             ("find a -exec rm '{}' +", "R:/ws/a W:/ws/a A C U"),
-            ("find a -execdir cat '{}'", "R:/ws/a R:/ws/a A C U"),
+            ("find a -execdir cat '{}'", "R:/ws/a A C U"),
             ("find '(' -type f ')' -o -type d", "R:/ws"),
         ],
     );
