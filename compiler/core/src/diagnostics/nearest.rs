@@ -1,8 +1,8 @@
 //! Suggestions for misspelt names.
 
 /// The candidate that a misspelt `name` most likely meant: one that differs in case alone, else
-/// the nearest by bounded Damerau-Levenshtein distance. Ties go to the earlier candidate, so the
-/// answer is deterministic.
+/// the nearest by bounded Damerau-Levenshtein distance, else the only one that ends in `_name`.
+/// Ties go to the earlier candidate, so the answer is deterministic.
 pub fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
@@ -11,7 +11,19 @@ pub fn nearest<'a>(
         .clone()
         .into_iter()
         .find(|candidate| candidate.eq_ignore_ascii_case(name));
-    folded.or_else(|| chatmd_syntax::nearest::nearest(name, candidates))
+    folded
+        .or_else(|| chatmd_syntax::nearest::nearest(name, candidates.clone()))
+        .or_else(|| {
+            let ends = |candidate: &&str| {
+                candidate
+                    .strip_suffix(name)
+                    .is_some_and(|start| start.ends_with('_'))
+            };
+            let mut found = candidates.into_iter().filter(ends);
+            found
+                .next()
+                .filter(|_| name.len() >= 3 && found.next().is_none())
+        })
 }
 
 #[cfg(test)]
@@ -32,6 +44,13 @@ mod tests {
         for (name, expected) in table {
             assert_eq!(nearest(name, words), *expected, "{name}");
         }
+        let kinds = [
+            "shell_matcher",
+            "shell_before_interceptor",
+            "shell_after_interceptor",
+        ];
+        assert_eq!(nearest("matcher", kinds), Some("shell_matcher"));
+        assert_eq!(nearest("interceptor", kinds), None);
         assert_eq!(nearest(&"x".repeat(100_000), words), None);
     }
 }

@@ -233,6 +233,39 @@ fn fixed<'t>(
     };
     let lowered = command_child
         .map(|child| context.within(&["command"], |context| long_command(context, child)));
+    if !one_source(context, element, attributes, command_child) {
+        return None;
+    }
+    let (command, arguments) = if let Some(lowered) = lowered {
+        lowered?
+    } else if attributes.has("command") {
+        let Compact {
+            command,
+            arguments,
+            source: text,
+        } = command::compact(context, attributes)?;
+        *source = Some(text);
+        (command, arguments)
+    } else {
+        (
+            CommandDecl::ExecutableRef(attributes.text("executable_ref")?),
+            Vec::new(),
+        )
+    };
+    Some(ModeDecl::Fixed {
+        command,
+        arguments,
+        model_arguments: model_arguments?,
+    })
+}
+
+/// Whether the command is given at most once; giving it twice or never is reported.
+fn one_source<'t>(
+    context: &mut Context<'t>,
+    element: &'t Element,
+    attributes: &Attributes<'t>,
+    command_child: Option<&'t Element>,
+) -> bool {
     let mut given: Vec<(&str, chatmd_syntax::Span)> = Vec::new();
     given.extend(
         attributes
@@ -270,31 +303,11 @@ fn fixed<'t>(
                 finding = finding.related(context.place(*span), *name);
             }
             context.report(finding);
-            return None;
+            return false;
         }
         _ => {}
     }
-    let (command, arguments) = if let Some(lowered) = lowered {
-        lowered?
-    } else if attributes.has("command") {
-        let Compact {
-            command,
-            arguments,
-            source: text,
-        } = command::compact(context, attributes)?;
-        *source = Some(text);
-        (command, arguments)
-    } else {
-        (
-            CommandDecl::ExecutableRef(attributes.text("executable_ref")?),
-            Vec::new(),
-        )
-    };
-    Some(ModeDecl::Fixed {
-        command,
-        arguments,
-        model_arguments: model_arguments?,
-    })
+    true
 }
 
 fn has_child(context: &Context<'_>, element: &Element, name: &str) -> bool {

@@ -198,7 +198,7 @@ pub(super) fn word(text: &str, words: &'static [&'static str]) -> Result<&'stati
         Some(meant) => fault
             .hint(format!("did you mean `{meant}`?"))
             .replace(meant),
-        None => fault.hint(format!("use {listed}")),
+        None => fault,
     })
 }
 
