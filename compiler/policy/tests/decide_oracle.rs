@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use chatmd_policy::decide::dequote;
 use chatmd_policy::effects::infer_effects;
 use chatmd_policy::facts::StdinKind;
 use chatmd_policy::paths::basename;
@@ -64,6 +65,7 @@ const ARGUMENTS: &[&str] = &[
     "-c",
     "git push",
     "git push > x",
+    "g'i't \\push > x",
     "rm",
     "a",
     "/etc/x",
@@ -384,6 +386,11 @@ fn common(matcher: &Matcher, argv: &[String], names: &[&str]) -> Value {
 }
 
 fn opaque(matcher: &Matcher, text: &str) -> Value {
+    let unquoted = dequote(text).unwrap_or_default();
+    opaque_view(matcher, text).max(opaque_view(matcher, &unquoted))
+}
+
+fn opaque_view(matcher: &Matcher, text: &str) -> Value {
     match matcher {
         Matcher::Program(value)
         | Matcher::Basename(value)

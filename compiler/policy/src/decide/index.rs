@@ -180,7 +180,9 @@ impl Index {
             candidates.add_all(self.patterns.get(&pattern));
         }
         if let Subject::Opaque(opaque) = subject {
-            self.scan(opaque.text, candidates, |needles| &needles.opaque);
+            for view in opaque.views() {
+                self.scan(view, candidates, |needles| &needles.opaque);
+            }
             return;
         }
         let argv = subject.argv();

@@ -249,12 +249,8 @@ fn opaque_leaf(op: &Op, opaque: &Opaque<'_>) -> Outcome {
         Op::Program(value)
         | Op::Basename(value)
         | Op::Argument(value)
-        | Op::ArgumentContains(value) => Outcome::opaque(opaque.text.contains(value.as_str())),
-        Op::ArgvPrefix(values) => Outcome::opaque(
-            values
-                .iter()
-                .all(|value| opaque.text.contains(value.as_str())),
-        ),
+        | Op::ArgumentContains(value) => Outcome::opaque(opaque.holds([value])),
+        Op::ArgvPrefix(values) => Outcome::opaque(opaque.holds(values)),
         Op::ProgramRegex(index) => Outcome::opaque(opaque.patterns.has(*index)),
         Op::ResolvedPath(_) => Outcome::opaque(false),
         // The text may start anything, trusted or not.

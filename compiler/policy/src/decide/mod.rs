@@ -5,6 +5,7 @@
 mod containment;
 pub(crate) mod index;
 mod leaf;
+mod opaque;
 mod subject;
 mod tree;
 
@@ -16,6 +17,7 @@ use crate::value::{Action, Value};
 
 use containment::PathEffects;
 pub use leaf::{Outcome, Why};
+pub use opaque::dequote;
 use subject::Subject;
 use tree::RuleScripts;
 

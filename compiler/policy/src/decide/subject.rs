@@ -5,6 +5,8 @@ use crate::facts::{CommandFacts, Located, PolicyHost};
 use crate::paths::basename;
 use crate::regex::{Found, RegexTable};
 
+use super::opaque::dequote;
+
 /// A command in the form that leaves read.
 pub(crate) enum Subject<'a> {
     Outer(Outer<'a>),
@@ -30,7 +32,26 @@ pub(crate) struct Inner<'a> {
 /// An inner command that is only text.
 pub(crate) struct Opaque<'a> {
     pub(crate) text: &'a str,
+    /// The text without quoting, when that differs.
+    pub(crate) unquoted: Option<String>,
     pub(crate) patterns: Found,
+}
+
+impl Opaque<'_> {
+    /// The text as written and as a shell would unquote it.
+    pub(crate) fn views(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.text).chain(self.unquoted.as_deref())
+    }
+
+    /// Whether all values occur in one view.
+    pub(crate) fn holds<'v>(&self, values: impl IntoIterator<Item = &'v String> + Clone) -> bool {
+        self.views().any(|view| {
+            values
+                .clone()
+                .into_iter()
+                .all(|value| view.contains(value.as_str()))
+        })
+    }
 }
 
 /// Characters that end a word of an opaque text (spec 06 section 6.6).
@@ -70,11 +91,18 @@ impl<'a> Subject<'a> {
                     located,
                 })
             }
-            InnerText::Opaque(text) => Self::Opaque(Opaque {
-                text,
-                patterns: regexes
-                    .search(std::iter::once(text.as_str()).chain(text.split(OPAQUE_BREAKS))),
-            }),
+            InnerText::Opaque(text) => {
+                let unquoted = dequote(text);
+                let views = std::iter::once(text.as_str()).chain(unquoted.as_deref());
+                let patterns = regexes.search(
+                    views.flat_map(|view| std::iter::once(view).chain(view.split(OPAQUE_BREAKS))),
+                );
+                Self::Opaque(Opaque {
+                    text,
+                    unquoted,
+                    patterns,
+                })
+            }
         }
     }
 
