@@ -1,7 +1,8 @@
 //! Suggestions for misspelt names.
 
 /// The candidate that a misspelt `name` most likely meant: one that differs in case alone, else
-/// the nearest by bounded Damerau-Levenshtein distance, else the only one that ends in `_name`.
+/// the nearest by bounded Damerau-Levenshtein distance, else the only one with `name`
+/// among its words, so that an ambiguous word is never turned into the stronger meaning.
 /// Ties go to the earlier candidate, so the answer is deterministic.
 pub fn nearest<'a>(
     name: &str,
@@ -14,12 +15,8 @@ pub fn nearest<'a>(
     folded
         .or_else(|| chatmd_syntax::nearest::nearest(name, candidates.clone()))
         .or_else(|| {
-            let ends = |candidate: &&str| {
-                candidate
-                    .strip_suffix(name)
-                    .is_some_and(|start| start.ends_with('_'))
-            };
-            let mut found = candidates.into_iter().filter(ends);
+            let part = |candidate: &&str| candidate.split('_').any(|part| part == name);
+            let mut found = candidates.into_iter().filter(part);
             found
                 .next()
                 .filter(|_| name.len() >= 3 && found.next().is_none())
