@@ -19,6 +19,7 @@ pub mod paths;
 pub mod policy;
 pub mod regex;
 pub mod symbolic;
+pub mod trace;
 pub mod value;
 
 pub use capability::{Capabilities, CapabilityFailure, check_capabilities};
