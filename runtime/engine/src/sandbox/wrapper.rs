@@ -1,25 +1,20 @@
 //! The installed bubblewrap: finding it, pinning it, and asking what it can do (06b B1.3).
 
 use std::ffi::CString;
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, WRAPPER_PLACES, parse_version};
-use sha2::{Digest, Sha256};
+use chatmd_facts::sandbox_facts::{Wrapper as FoundWrapper, find_wrapper};
+use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, parse_version};
 use tokio::time::Instant;
 
-use crate::identity::hex;
 use crate::supervise::{self, Budget, Silent, Stage, Termination, WaitStatus};
 use crate::sys::{Launch, descriptor, launcher};
 
 /// Bound of every question put to the wrapper.
 const QUESTION: Duration = Duration::from_secs(5);
-/// Largest wrapper, in bytes.
-const WRAPPER_BYTES: u64 = 16 * 1024 * 1024;
 /// Bits of `CapEff` that the private `/dev` needs.
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_MKNOD: u32 = 27;
@@ -38,28 +33,10 @@ pub struct Wrapper {
 
 impl Wrapper {
     /// Finds the wrapper at its declared path or at one of the fixed places, and asks it what it
-    /// can do. The error says what is wrong with each place that was tried.
+    /// can do.
     pub async fn find(declared: Option<&Path>) -> Result<Self, String> {
-        let mut reasons = Vec::new();
-        let places: Vec<&Path> = match declared {
-            Some(path) => vec![path],
-            None => WRAPPER_PLACES.iter().map(Path::new).collect(),
-        };
-        for place in &places {
-            match pin(place) {
-                Ok(None) => {}
-                Ok(Some(pinned)) => return pinned.ask().await,
-                Err(reason) => reasons.push(format!("{}: {reason}", place.display())),
-            }
-        }
-        if !reasons.is_empty() {
-            return Err(reasons.join("; "));
-        }
-        let list: Vec<_> = places
-            .iter()
-            .map(|place| place.display().to_string())
-            .collect();
-        Err(format!("bubblewrap is not installed ({})", list.join(", ")))
+        let found = find_wrapper(declared).map_err(|error| error.to_string())?;
+        Pinned::new(&found)?.ask().await
     }
 
     /// Canonical path.
@@ -93,6 +70,9 @@ impl Wrapper {
     }
 
     /// The descriptor that is executed: a sealed copy for uid 0, else the pinned file.
+    ///
+    /// The file belongs to root and nobody else may write it, so the inode that was pinned stays
+    /// what it was; replacing the name has no effect on a descriptor.
     pub(super) fn program(&self) -> io::Result<OwnedFd> {
         descriptor::duplicate(self.program.as_fd())
     }
@@ -104,46 +84,22 @@ struct Pinned {
     program: OwnedFd,
 }
 
-/// Opens a candidate, judges it and reads it. `None`: nothing is there.
-fn pin(place: &Path) -> Result<Option<Pinned>, String> {
-    let path = match place.canonicalize() {
-        Ok(path) => path,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut file = File::open(&path).map_err(|error| error.to_string())?;
-    let before = file.metadata().map_err(|error| error.to_string())?;
-    if !before.is_file() || before.mode() & 0o111 == 0 {
-        return Err("it is not an executable file".into());
+impl Pinned {
+    /// As uid 0 the host's file would be within reach inside, as `/proc/1/exe`: a sealed copy runs.
+    fn new(found: &FoundWrapper) -> Result<Self, String> {
+        let program = if nix::unistd::geteuid().is_root() {
+            descriptor::sealed_with(c"bwrap", true, |copy| {
+                found.file().copy_verified(|chunk| copy.write_all(chunk))
+            })
+        } else {
+            descriptor::duplicate(found.file().descriptor().as_fd())
+        };
+        Ok(Self {
+            path: found.path().as_path().to_path_buf(),
+            sha256: found.fingerprint().sha256.to_string(),
+            program: program.map_err(|error| error.to_string())?,
+        })
     }
-    if before.uid() != 0 || before.mode() & 0o022 != 0 {
-        return Err("it must belong to root and be writable by nobody else".into());
-    }
-    if before.mode() & 0o6000 != 0 {
-        return Err("a set-user-id bubblewrap is not supported".into());
-    }
-    let mut digest = Sha256::new();
-    let copy = descriptor::sealed_copy(c"bwrap", &mut file, WRAPPER_BYTES, |chunk| {
-        digest.update(chunk);
-    })
-    .map_err(|error| error.to_string())?;
-    let after = file.metadata().map_err(|error| error.to_string())?;
-    if (before.len(), before.mtime_nsec(), before.ctime_nsec())
-        != (after.len(), after.mtime_nsec(), after.ctime_nsec())
-    {
-        return Err("it changed while it was being read".into());
-    }
-    // As uid 0 the host's file would be within reach inside, as /proc/1/exe.
-    let program = if nix::unistd::geteuid().is_root() {
-        copy
-    } else {
-        descriptor::above_stdio(file.into()).map_err(|error| error.to_string())?
-    };
-    Ok(Some(Pinned {
-        path,
-        sha256: hex(&digest.finalize()),
-        program,
-    }))
 }
 
 impl Pinned {

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
@@ -48,41 +48,18 @@ pub fn seal(file: &File) -> io::Result<()> {
 
 /// A sealed memory file with exactly these bytes, positioned at the start.
 pub fn sealed_bytes(name: &CStr, bytes: &[u8], executable: bool) -> io::Result<OwnedFd> {
-    use std::io::Seek;
-    let mut file = memory_file(name, executable)?;
-    file.write_all(bytes)?;
-    seal(&file)?;
-    file.rewind()?;
-    Ok(file.into())
+    sealed_with(name, executable, |file| file.write_all(bytes))
 }
 
-/// Copies all bytes of `source` (at most `bound`) into a sealed memory file. `observe` sees every
-/// chunk in order, so that the copy and its digest come from the same bytes.
-pub fn sealed_copy(
+/// A sealed memory file that `fill` writes, positioned at the start.
+pub fn sealed_with(
     name: &CStr,
-    source: &mut impl Read,
-    bound: u64,
-    mut observe: impl FnMut(&[u8]),
+    executable: bool,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<OwnedFd> {
     use std::io::Seek;
-    let mut file = memory_file(name, true)?;
-    let mut buffer = vec![0_u8; 64 * 1024];
-    let mut copied = 0_u64;
-    loop {
-        let read = match source.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        copied += read as u64;
-        if copied > bound {
-            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
-        }
-        let chunk = &buffer[..read];
-        observe(chunk);
-        file.write_all(chunk)?;
-    }
+    let mut file = memory_file(name, executable)?;
+    fill(&mut file)?;
     seal(&file)?;
     file.rewind()?;
     Ok(file.into())
@@ -169,6 +146,7 @@ pub fn duplicate(fd: impl AsFd) -> io::Result<OwnedFd> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
     use super::*;
+    use std::io::Read;
     use std::os::unix::fs::FileExt;
 
     #[test]
@@ -186,18 +164,6 @@ mod tests {
     fn unsealed_memory_file_can_change() {
         let file = memory_file(c"t", false).unwrap();
         assert_eq!(file.write_at(b"x", 0).unwrap(), 1);
-    }
-
-    #[test]
-    fn copy_is_observed_and_bounded() {
-        let mut seen = Vec::new();
-        sealed_copy(c"t", &mut &b"hello"[..], 5, |chunk| {
-            seen.extend_from_slice(chunk)
-        })
-        .unwrap();
-        assert_eq!(seen, b"hello");
-        let error = sealed_copy(c"t", &mut &b"hello"[..], 4, |_| ()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

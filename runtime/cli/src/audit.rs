@@ -1,0 +1,86 @@
+//! `chatmd audit`.
+
+use std::path::Path;
+
+use chatmd_compiler::SafeText;
+use chatmd_facts::Snapshot;
+use chatmd_runtime::audit::validate::Finding;
+use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport};
+use chatmd_runtime::session;
+use serde::Serialize;
+
+use crate::args::{ReportFormat, Validate};
+use crate::exit::{self, Stop};
+use crate::show;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    version: u32,
+    command: &'static str,
+    ok: bool,
+    #[serde(flatten)]
+    report: &'a ValidationReport,
+}
+
+/// Checks a log. Writes nothing and takes no lock.
+pub fn validate(args: &Validate) -> Result<u8, Stop> {
+    if args.path != Path::new("-")
+        && let Err(error) = std::fs::metadata(&args.path)
+    {
+        let shown = args.path.display();
+        return Err(Stop::new(exit::IO, format!("chatmd: cannot read {shown}: {error}")));
+    }
+    let key = key(args);
+    let options = ValidationOptions {
+        require_chain: args.require_chain,
+        strict: args.strict,
+        session: None,
+        key: key.as_ref(),
+    };
+    let report = chatmd_runtime::audit::validate(&args.path, options)
+        .map_err(|finding| Stop::new(exit::IO, line(&finding)))?;
+    match args.format {
+        ReportFormat::Json => {
+            let ok = report.is_valid();
+            let report = Report { version: 1, command: "audit validate", ok, report: &report };
+            let text = serde_json::to_string(&report)
+                .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))?;
+            show::result(format!("{text}\n").as_bytes())?;
+        }
+        ReportFormat::Human => human(&report)?,
+    }
+    Ok(if report.is_valid() { exit::OK } else { exit::FAILED })
+}
+
+fn human(report: &ValidationReport) -> Result<(), Stop> {
+    for warning in &report.warnings {
+        show::message(&format!("warning: {}", line(warning)));
+    }
+    for error in &report.errors {
+        show::message(&line(error));
+    }
+    if report.more_errors > 0 {
+        show::message(&format!("and {} more errors", report.more_errors));
+    }
+    if report.is_valid() {
+        show::result(format!("{}\n", report.summary().join("\n")).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// `CODE [file=F line=L]: MESSAGE`.
+fn line(finding: &Finding) -> String {
+    let mut place = Vec::new();
+    place.extend(finding.file.as_ref().map(|file| format!("file={file}")));
+    place.extend(finding.line.map(|line| format!("line={line}")));
+    let place = if place.is_empty() { String::new() } else { format!(" [{}]", place.join(" ")) };
+    SafeText::line(&format!("{}{place}: {}", finding.code, finding.message)).into_string()
+}
+
+/// The key that proves the end of a log; without one the end counts as not provable.
+fn key(args: &Validate) -> Option<IntegrityKey> {
+    let root = session::state_root(args.state_dir.as_deref(), &Snapshot::of_process()).ok();
+    let beside = args.path.ancestors().nth(4).map(Path::to_path_buf);
+    let roots = args.state_dir.is_none().then_some(beside).flatten().into_iter().chain(root);
+    roots.into_iter().find_map(|root| IntegrityKey::load(&root.join("integrity.key")).ok().flatten())
+}

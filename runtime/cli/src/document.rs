@@ -1,0 +1,157 @@
+//! From a document on the command line to a compiled, bound and authorised manifest.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chatmd_compiler::db::{Database, OsFileSystem};
+use chatmd_compiler::diagnostics::Severity;
+use chatmd_compiler::manifest::Manifest;
+use chatmd_compiler::resolve::Material;
+use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
+use chatmd_facts::bind::HostDirs;
+use chatmd_facts::{Host, HostInput, Snapshot};
+use chatmd_runtime::session::{self, Session, SessionError};
+
+use crate::args::Reading;
+use crate::exit::{self, Stop};
+use crate::show;
+
+/// Largest source file, in bytes.
+const MAX_SOURCE: u64 = 64 << 20;
+
+/// A compiled document.
+pub struct Document {
+    compilation: Arc<Compilation>,
+    manifest: Manifest,
+}
+
+impl Document {
+    /// Compiles a document; its findings go to standard error.
+    pub fn compile(path: &Path, reading: &Reading) -> Result<Self, Stop> {
+        let io = |what: String| Stop::new(exit::IO, format!("chatmd: {what}"));
+        let cwd = std::env::current_dir()
+            .map_err(|error| io(format!("the current directory cannot be used: {error}")))?;
+        let cwd = utf8(cwd)?;
+        let mut db = Database::new(OsFileSystem::with_limit(MAX_SOURCE));
+        let root = if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            let stdin = std::io::stdin().lock();
+            stdin
+                .take(MAX_SOURCE + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| io(format!("cannot read standard input: {error}")))?;
+            let directory = match &reading.source_dir {
+                Some(directory) => cwd.join(utf8(directory.clone())?),
+                None => cwd.clone(),
+            };
+            db.root_from_content("<stdin>", &directory, Ok(bytes.into()), None)
+        } else {
+            let named = utf8(path.to_path_buf())?;
+            db.root_from_path(&named, &cwd)
+                .map_err(|error| io(format!("cannot read {named}: {error}")))?
+        };
+        let compilation = compile(&db, root, &CompileOptions::for_this_machine());
+        report(&compilation);
+        let Some(manifest) = compilation.manifest.clone() else {
+            return Err(Stop::new(exit::FAILED, ""));
+        };
+        Ok(Self { compilation, manifest })
+    }
+
+    /// The requested manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its digest.
+    pub fn requested_sha256(&self) -> &str {
+        self.compilation.requested_sha256.as_deref().unwrap_or_default()
+    }
+
+    /// What a run needs beside the manifest.
+    pub fn material(&self) -> &Material {
+        &self.compilation.material
+    }
+
+    /// The host's values for this document.
+    pub fn host(&self, reading: &Reading, session: Option<&Session>) -> Result<Host, Stop> {
+        let environment = Snapshot::of_process();
+        let working = std::env::current_dir()
+            .map_err(|error| Stop::new(exit::IO, format!("chatmd: {error}")))?;
+        let prompt = self.compilation.directory.as_std_path();
+        let mut dirs = HostDirs::defaults(&working, prompt, &environment);
+        for (given, slot) in [
+            (&reading.workspace, &mut dirs.workspace),
+            (&reading.tool_dir, &mut dirs.tool_dir),
+            (&reading.cache_dir, &mut dirs.cache_dir),
+            (&reading.home, &mut dirs.home),
+        ] {
+            if let Some(given) = given {
+                *slot = Some(working.join(given));
+            }
+        }
+        dirs.session_dir = session.map(|session| session.directory().to_path_buf());
+        Ok(Host::new(HostInput {
+            directories: dirs.directories(),
+            source_dirs: dirs.source_dirs(&self.manifest),
+            environment,
+            session_id: session.map(|session| session.id().to_owned()),
+        }))
+    }
+
+    /// The document's own files.
+    pub fn sources(&self) -> Vec<PathBuf> {
+        self.compilation.files.iter().map(|file| file.path.clone().into_std_path_buf()).collect()
+    }
+}
+
+fn utf8(path: PathBuf) -> Result<camino::Utf8PathBuf, Stop> {
+    camino::Utf8PathBuf::from_path_buf(path).map_err(|path| {
+        let shown = path.display();
+        Stop::new(exit::IO, format!("chatmd: the path {shown} is not valid UTF-8"))
+    })
+}
+
+/// One line per finding; notes are left to `chatmdc check`.
+fn report(compilation: &Compilation) {
+    for found in &compilation.diagnostics {
+        let word = match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => continue,
+        };
+        let place = match compilation.locate(found.primary.place) {
+            Some(at) => format!("{}:{}:{}: ", at.file.display, at.start.line, at.start.column),
+            None => String::new(),
+        };
+        let line = format!("{place}{word}[{}]: {}", found.code, found.message);
+        show::message(SafeText::line(&line).as_str());
+        for hint in &found.hints {
+            show::message(&format!("  help: {}", SafeText::line(hint).as_str()));
+        }
+    }
+}
+
+/// Opens the session of a run, and says where state lives.
+pub fn open_session(reading: &Reading) -> Result<(PathBuf, Session), Stop> {
+    let environment = Snapshot::of_process();
+    let stop = |error: SessionError| {
+        let code = match error {
+            SessionError::InUse(_) => exit::REFUSED,
+            SessionError::InvalidId => exit::USAGE,
+            _ => exit::IO,
+        };
+        let shown = match error.code() {
+            Some(name) => format!("error[{name}]: {error}"),
+            None => format!("chatmd: {error}"),
+        };
+        Stop::new(code, shown)
+    };
+    let root = session::state_root(reading.state_dir.as_deref(), &environment).map_err(stop)?;
+    let session = match &reading.session {
+        Some(id) => Session::open(&root, id, reading.session_dir.as_deref()).map_err(stop)?,
+        None => Session::ephemeral().map_err(stop)?,
+    };
+    Ok((root, session))
+}

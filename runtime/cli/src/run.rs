@@ -1,0 +1,170 @@
+//! `chatmd run`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatmd_facts::Host;
+use chatmd_runtime::approval::{ApprovalProvider, Nobody, TerminalApprovals};
+use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, authorize};
+use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise};
+use chatmd_runtime::output::ExitStatus;
+use chatmd_runtime::pipeline::{Invoked, invoke};
+use chatmd_runtime::sys::reaper;
+use chatmd_runtime::terminal::Terminal;
+use chatmd_runtime::warnings::Warnings;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::{ResultForm, Run};
+use crate::document::{Document, open_session};
+use crate::exit::{self, Stop};
+use crate::{admin, input, show};
+
+/// Longest wait for a person who is asked for approval.
+const APPROVAL_TIMEOUT: Duration = Duration::from_secs(600);
+/// Longest wait for killed commands before the program ends.
+const REAP: Duration = Duration::from_secs(6);
+
+/// Invokes one tool.
+pub fn run(run: &Run) -> Result<u8, Stop> {
+    admin::refuse_if_configured()?;
+    let payload = input::payload(run)?;
+    let document = Document::compile(&run.document, &run.reading)?;
+    known_tool(&document, &run.tool)?;
+    let warnings = Arc::new(Warnings::default());
+    let (state_root, session) = open_session(&run.reading)?;
+    let host = document.host(&run.reading, Some(&session))?;
+    let asked = run.authorize_manifest.as_deref();
+    let authorized = authorized(&document, &host, asked, &warnings)?;
+    let approvals: Arc<dyn ApprovalProvider> =
+        if run.no_approval { Arc::new(Nobody) } else { Arc::new(TerminalApprovals::default()) };
+    let settings = HostSettings {
+        state_root,
+        session_dir: session.directory().to_path_buf(),
+        approvals,
+        approval_timeout: APPROVAL_TIMEOUT,
+        timeout: run.timeout,
+        sources: document.sources(),
+        warnings: Arc::clone(&warnings),
+    };
+    let runtime = async_runtime()?;
+    let ended = runtime.block_on(interruptible(async {
+        let registry = live(authorized, &host, settings).await?;
+        let invoked = invoke(&registry, &run.tool, &payload).await;
+        registry.close("done");
+        invoked.map_err(|unknown| Stop::new(exit::FAILED, format!("chatmd: {unknown}")))
+    }));
+    // Whatever was cancelled is killed by now; it is collected before the program ends.
+    drop(runtime);
+    reaper::wait_until_collected(REAP);
+    show::warnings(&warnings);
+    drop(session);
+    let invoked = ended??;
+    print(run, &invoked)
+}
+
+/// Asks for authority over this machine.
+pub fn authorized(
+    document: &Document,
+    host: &Host,
+    digest: Option<&str>,
+    warnings: &Warnings,
+) -> Result<AuthorizedManifest, Stop> {
+    let bound =
+        BoundDocument::new(host, document.manifest(), document.material().clone(), warnings)
+            .map_err(|problems| stop_for(&problems))?;
+    let mut terminal = if digest.is_none() { Terminal::open() } else { None };
+    authorize(bound, digest, terminal.as_mut()).map_err(|refused| {
+        Stop::new(exit::REFUSED, format!("error[{}]: {refused}", refused.code()))
+    })
+}
+
+/// Makes an authorised manifest live.
+pub async fn live(
+    authorized: AuthorizedManifest,
+    host: &Host,
+    settings: HostSettings,
+) -> Result<Arc<Registry>, Stop> {
+    materialise(authorized, host, settings).await.map_err(|problems| stop_for(&problems))
+}
+
+fn stop_for(problems: &[Problem]) -> Stop {
+    let refused = ["shell.manifest_grant_mismatch", "shell.state_in_write_root"];
+    let code = if problems.iter().any(|problem| refused.contains(&problem.code)) {
+        exit::REFUSED
+    } else {
+        exit::FAILED
+    };
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Stop::new(code, lines.join("\n"))
+}
+
+/// A runtime on which blocking work of one task does not hold up another.
+pub fn async_runtime() -> Result<tokio::runtime::Runtime, Stop> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Stop::new(exit::IO, format!("chatmd: {error}")))
+}
+
+/// Runs work until it ends or a signal asks to stop; then the work is dropped, which cancels it.
+pub async fn interruptible<T>(work: impl Future<Output = T>) -> Result<T, Stop> {
+    let io = |error: std::io::Error| Stop::new(exit::IO, format!("chatmd: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(io)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(io)?;
+    tokio::select! {
+        result = work => Ok(result),
+        _ = interrupt.recv() => Err(Stop::new(130, "chatmd: interrupted")),
+        _ = terminate.recv() => Err(Stop::new(143, "chatmd: terminated")),
+    }
+}
+
+fn known_tool(document: &Document, name: &str) -> Result<(), Stop> {
+    let tools = &document.manifest().tools;
+    if tools.iter().any(|tool| tool.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let list = if names.is_empty() {
+        "the document has no shell tools".to_owned()
+    } else {
+        format!("the tools are: {}", names.join(", "))
+    };
+    Err(Stop::new(exit::FAILED, format!("chatmd: there is no tool `{name}`; {list}")))
+}
+
+fn print(run: &Run, invoked: &Invoked) -> Result<u8, Stop> {
+    match (&invoked.result, run.result) {
+        (Err(_), _) => show::result(format!("{}\n", invoked.text).as_bytes())?,
+        (Ok(_), ResultForm::Auto) => show::result(with_end(&invoked.text).as_bytes())?,
+        (Ok(result), ResultForm::Json) => {
+            let text = serde_json::to_string(result)
+                .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))?;
+            show::result(format!("{text}\n").as_bytes())?;
+        }
+        (Ok(result), ResultForm::Text) => {
+            show::result(result.stdout.as_str().as_bytes())?;
+            show::raw_message(result.stderr.as_str());
+        }
+    }
+    Ok(exit_code(run, invoked))
+}
+
+/// JSON gets a line end; what a command wrote stays as it is.
+fn with_end(text: &str) -> String {
+    let json = text.starts_with('{') && text.ends_with('}');
+    if json { format!("{text}\n") } else { text.to_owned() }
+}
+
+fn exit_code(run: &Run, invoked: &Invoked) -> u8 {
+    let Ok(result) = &invoked.result else { return exit::FAILED };
+    if run.exit_status {
+        let code = match result.status {
+            ExitStatus::Exited(code) => code,
+            ExitStatus::Signaled(signal) => 128 + signal,
+        };
+        return u8::try_from(code).unwrap_or(exit::FAILED);
+    }
+    if invoked.nonzero_error || invoked.audit_incomplete { exit::FAILED } else { exit::OK }
+}
+

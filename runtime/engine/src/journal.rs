@@ -1,0 +1,96 @@
+//! Audit events of one runtime under its failure policy (spec 08 section 7.5).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chatmd_compiler::manifest::AuditFailure;
+
+use crate::audit::{AuditSink, Event};
+use crate::refusal::Refusal;
+use crate::warnings::Warnings;
+
+/// Whether a command has already been started when an event is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Up to `plan_created`, `rejected` included.
+    BeforeStart,
+    /// From `started` on.
+    AfterStart,
+}
+
+/// The audit stream of one runtime.
+#[derive(Debug)]
+pub struct Journal {
+    sink: Option<AuditSink>,
+    failure: AuditFailure,
+    closed: AtomicBool,
+    incomplete: AtomicBool,
+    warnings: Arc<Warnings>,
+    path: Option<PathBuf>,
+}
+
+impl Journal {
+    /// A journal; without a sink nothing is written.
+    pub fn new(sink: Option<AuditSink>, failure: AuditFailure, warnings: Arc<Warnings>) -> Self {
+        Self {
+            sink,
+            failure,
+            closed: AtomicBool::new(false),
+            incomplete: AtomicBool::new(false),
+            warnings,
+            path: None,
+        }
+    }
+
+    /// The same with the file that it writes, which no command may change.
+    pub fn at(self, path: Option<PathBuf>) -> Self {
+        Self { path, ..self }
+    }
+
+    /// The file that it writes.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Writes an event and returns once it is durable. An error must end the request: before the
+    /// start nothing is spawned, after it the request is killed.
+    pub fn write(&self, event: &Event, moment: Moment) -> Result<(), Refusal> {
+        let Some(sink) = &self.sink else { return Ok(()) };
+        let Err(error) = blocking(|| sink.emit(event)) else { return Ok(()) };
+        self.incomplete.store(true, Ordering::Relaxed);
+        self.warnings.add(error.code, &error.message);
+        match (self.failure, moment) {
+            (AuditFailure::Continue, _) | (AuditFailure::DenyStart, Moment::AfterStart) => Ok(()),
+            (AuditFailure::DenyStart, Moment::BeforeStart) => {
+                Err(Refusal::audit("the record of this request can not be written"))
+            }
+            (AuditFailure::Terminate, _) => {
+                self.closed.store(true, Ordering::Relaxed);
+                Err(Refusal::audit("the record of this request can not be written"))
+            }
+        }
+    }
+
+    /// Refuses when an earlier failure has closed the runtime.
+    pub fn check_open(&self) -> Result<(), Refusal> {
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(Refusal::audit("the runtime was closed after a failed audit record"));
+        }
+        Ok(())
+    }
+
+    /// Whether any event was lost.
+    pub fn incomplete(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs work that blocks for milliseconds without holding up other tasks, where the runtime can.
+pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}

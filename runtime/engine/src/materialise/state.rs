@@ -1,0 +1,76 @@
+//! What all runtimes of a registry share: facts about the system, the runtime's own files that no
+//! command may see, and the marker file that proves a sandbox hides them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chatmd_facts::sandbox_facts::{ControlInput, audit_file, control_paths, state_path, system_facts};
+use chatmd_facts::{CanonicalPath, Host};
+use chatmd_plan::facts::{ControlPath, StatePath, SystemFacts};
+
+use chatmd_compiler::manifest::PathBase;
+
+use super::{HostSettings, Problem};
+
+/// A private file of the host that must not be visible in any sandbox (06b B1.3).
+#[derive(Debug)]
+pub struct Marker {
+    path: PathBuf,
+    // Removes folder and file when the registry goes.
+    _folder: tempfile::TempDir,
+}
+
+impl Marker {
+    fn new() -> std::io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("chatmd-").tempdir()?;
+        let path = folder.path().canonicalize()?.join("marker");
+        fs::write(&path, b"not for commands\n")?;
+        Ok(Self { path, _folder: folder })
+    }
+
+    /// The file; `None` when a root covers it.
+    pub fn outside<'a>(&self, mut roots: impl Iterator<Item = &'a CanonicalPath>) -> Option<&Path> {
+        let covered = roots.any(|root| self.path.starts_with(root.as_path()));
+        (!covered).then_some(self.path.as_path())
+    }
+}
+
+/// Facts and files that all runtimes share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) system: SystemFacts,
+    state: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
+    projects: Vec<CanonicalPath>,
+    pub(crate) marker: Marker,
+}
+
+impl Shared {
+    pub(super) fn new(host: &Host, settings: &HostSettings) -> Result<Self, Problem> {
+        let failed = |message: String| Problem::new("shell.runtime_instantiation_failed", message);
+        let marker = Marker::new().map_err(|error| {
+            failed(format!("the private folder of the runtime can not be made: {error}"))
+        })?;
+        let system = system_facts().map_err(|error| failed(error.to_string()))?;
+        let workspace = host.directory(PathBase::Workspace, None);
+        Ok(Self {
+            system,
+            state: vec![settings.state_root.clone(), settings.session_dir.join(".chatmd")],
+            sources: settings.sources.clone(),
+            projects: workspace.into_iter().collect(),
+            marker,
+        })
+    }
+
+    /// The runtime's own files as they stand now, and the audit file of one runtime.
+    pub(crate) fn state_paths(&self, audit: Option<&Path>) -> Vec<StatePath> {
+        let masked = self.state.iter().filter_map(|path| state_path(path));
+        masked.chain(audit.and_then(audit_file)).collect()
+    }
+
+    /// Files inside write roots that a person's next command would execute.
+    pub(crate) fn control_paths(&self, write_roots: &[CanonicalPath]) -> Vec<ControlPath> {
+        let (sources, projects) = (&self.sources, &self.projects);
+        control_paths(&ControlInput { write_roots, sources, projects })
+    }
+}

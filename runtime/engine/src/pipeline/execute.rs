@@ -1,0 +1,428 @@
+//! Running one prepared pipeline (spec 06 section 11, steps 15 to 18).
+
+use std::ffi::CString;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use chatmd_facts::resolver::VerifiedFile as Pinned;
+use chatmd_plan::bubblewrap::{BubblewrapPlan, Descriptor, Item};
+use chatmd_plan::facts::Level;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout_at};
+
+use super::context::{Context, Invocation};
+use super::plan::PlannedLaunch;
+use super::stages::reject;
+use crate::audit::{self, EventBody, TerminationKind};
+use crate::journal::{Moment, blocking};
+use crate::materialise::{Runtime, SelectedKind, entry};
+use crate::output::ExitStatus;
+use crate::refusal::Refusal;
+use crate::sandbox::{
+    BubblewrapStart, DirectCommand, Files, Start, StartError, Started, Streams, Verdict,
+    VerifiedFile, judge, judge_direct, start_bubblewrap, start_direct,
+};
+use crate::supervise::{
+    self, Budget, Captured, Channel, Ended, Feed, Observer, Silent, Stage, Stop, Termination,
+};
+use crate::sys::{Limit, descriptor};
+
+/// Bound of the last words of a sandbox that could not be made.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A command that has run.
+pub(super) struct Executed {
+    pub(super) context: Context,
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Captured,
+    pub(super) stderr: Captured,
+}
+
+/// Verifies, starts and supervises the stages of one pipeline. A refusal has been audited.
+pub(super) async fn execute(
+    invocation: &Invocation,
+    mut contexts: Vec<Context>,
+    stdin: Option<&str>,
+    budget: &mut Budget,
+) -> Result<Vec<Executed>, Refusal> {
+    let _permits = permits(invocation, contexts.len()).await?;
+    budget.deadline = invocation.deadline();
+    let (started, feed) = start_all(invocation, &mut contexts, stdin).await?;
+    let mut flight = InFlight { invocation, contexts, settled: false };
+    flight.note_started(&started)?;
+    let mut stages = Vec::with_capacity(started.len());
+    for (mut pending, context) in started.into_iter().zip(&mut flight.contexts) {
+        if let Err(error) = pending.started.release() {
+            let refusal = refusal_of(error);
+            reject(invocation, context, &refusal)?;
+            return Err(refusal);
+        }
+        stages.push(pending.into_stage(&invocation.runtime));
+    }
+    let mut observer = Notes { invocation, contexts: &flight.contexts };
+    let result = supervise::run(stages, feed, budget, &mut observer).await;
+    match result {
+        Ok(ended) => flight.finish(ended),
+        Err(stop) => Err(flight.stop(stop, budget)),
+    }
+}
+
+/// Waits for a place among the live processes of the registry; the wait counts as wall time.
+async fn permits(
+    invocation: &Invocation,
+    stages: usize,
+) -> Result<OwnedSemaphorePermit, Refusal> {
+    let count = u32::try_from(stages).map_err(|_| Refusal::internal())?;
+    let permits = invocation.registry.processes.clone().acquire_many_owned(count);
+    match timeout_at(invocation.deadline(), permits).await {
+        Ok(Ok(permits)) => Ok(permits),
+        Ok(Err(_)) => Err(Refusal::internal()),
+        Err(_) => Err(Refusal::timed_out(invocation.wall_ms)),
+    }
+}
+
+/// A stage that has been started, with the ends of its pipes that the runtime reads.
+struct Pending {
+    started: Started,
+    stdout: Option<OwnedFd>,
+    stderr: OwnedFd,
+}
+
+impl Pending {
+    fn into_stage(self, runtime: &Runtime) -> Stage {
+        let termination = match runtime.backend.kind {
+            SelectedKind::Bubblewrap { .. } => Termination::Immediate,
+            SelectedKind::Direct => Termination::Graceful,
+        };
+        Stage {
+            process: self.started.process,
+            stdout: self.stdout,
+            stderr: self.stderr,
+            side: self.started.side,
+            termination,
+        }
+    }
+}
+
+/// Starts all stages. When one fails, those before it are dropped, and so killed.
+async fn start_all(
+    invocation: &Invocation,
+    contexts: &mut [Context],
+    stdin: Option<&str>,
+) -> Result<(Vec<Pending>, Option<Feed>), Refusal> {
+    let (mut next_stdin, feed) = match stdin {
+        Some(text) => {
+            let (read, write) = pipe()?;
+            (Some(read), Some(Feed { pipe: write, bytes: text.as_bytes().to_vec() }))
+        }
+        None => (None, None),
+    };
+    let last = contexts.len().saturating_sub(1);
+    // All are verified before any starts.
+    let mut files = Vec::with_capacity(contexts.len());
+    for context in contexts.iter_mut() {
+        match blocking(|| verify(invocation, context)) {
+            Ok(verified) => files.push(verified),
+            Err(refusal) => {
+                reject(invocation, context, &refusal)?;
+                return Err(refusal);
+            }
+        }
+    }
+    let mut started = Vec::with_capacity(contexts.len());
+    for (index, (context, files)) in contexts.iter_mut().zip(&files).enumerate() {
+        let (stdout, stdout_write) = pipe()?;
+        let (stderr, stderr_write) = pipe()?;
+        let streams =
+            Streams { stdin: next_stdin.take(), stdout: stdout_write, stderr: stderr_write };
+        let mut stdout = Some(stdout);
+        if index != last {
+            next_stdin = stdout.take();
+        }
+        let start = timeout_at(invocation.deadline(), start(invocation, context, files, streams));
+        let result = match start.await {
+            Ok(Ok(running)) => whole(Pending { started: running, stdout, stderr }, invocation).await,
+            Ok(Err(error)) => Err(refusal_of(error)),
+            Err(_) => return Err(Refusal::timed_out(invocation.wall_ms)),
+        };
+        match result {
+            Ok(pending) => started.push(pending),
+            Err(refusal) => {
+                reject(invocation, context, &refusal)?;
+                return Err(refusal);
+            }
+        }
+    }
+    Ok((started, feed))
+}
+
+/// Verifies the files of a command at the last moment, and copies those that are not stable.
+fn verify(invocation: &Invocation, context: &mut Context) -> Result<Files, Refusal> {
+    let cache = invocation.runtime.resolver.cache();
+    let resolved = context.resolved.as_mut().ok_or_else(Refusal::internal)?;
+    resolved
+        .verify(cache)
+        .map_err(|error| Refusal::executable_changed("target", error.to_string()))?;
+    let resolved = context.resolved()?;
+    let sealed = |item| match &context.plan()?.launch {
+        PlannedLaunch::Bubblewrap(plan) => Ok(plan.descriptors.contains(&Descriptor::Sealed(item))),
+        PlannedLaunch::Direct => Ok::<_, Refusal>(false),
+    };
+    let interpreter = match resolved.interpreter() {
+        Some(found) => Some(hold(found.file(), sealed(Item::Interpreter)?, "interpreter")?),
+        None => None,
+    };
+    Ok(Files {
+        executable: hold(resolved.file(), sealed(Item::Executable)?, "target")?,
+        interpreter,
+        script: None,
+    })
+}
+
+fn hold(pinned: &Pinned, sealed: bool, subject: &'static str) -> Result<VerifiedFile, Refusal> {
+    let changed = |error: std::io::Error| Refusal::executable_changed(subject, error.to_string());
+    let held = descriptor::duplicate(pinned.descriptor().as_fd()).map_err(changed)?;
+    let copy = || {
+        descriptor::sealed_with(c"chatmd-target", true, |file| {
+            pinned.copy_verified(|chunk| file.write_all(chunk))
+        })
+    };
+    let sealed = if sealed { Some(copy().map_err(changed)?) } else { None };
+    Ok(VerifiedFile { held, sealed })
+}
+
+async fn start(
+    invocation: &Invocation,
+    context: &Context,
+    files: &Files,
+    streams: Streams,
+) -> Result<Started, StartError> {
+    let internal = |_| StartError::Spawn("internal runtime error".to_owned());
+    let launch = &context.plan().map_err(internal)?.launch;
+    match (launch, &invocation.runtime.backend.kind) {
+        (PlannedLaunch::Bubblewrap(plan), SelectedKind::Bubblewrap { wrapper, settings }) => {
+            let runtime = &invocation.runtime;
+            let roots = runtime.roots.read.iter().chain(&runtime.roots.write);
+            let start = BubblewrapStart {
+                wrapper,
+                plan,
+                files,
+                limits: sandbox_limits(runtime, context, plan),
+                no_network: !settings.network,
+                marker: runtime.shared.marker.outside(roots),
+            };
+            start_bubblewrap(start, streams).await
+        }
+        _ => start_direct(direct(invocation, context, files)?, streams).await,
+    }
+}
+
+/// bubblewrap copies sealed files itself, so the file size limit must let it.
+fn sandbox_limits(runtime: &Runtime, context: &Context, plan: &BubblewrapPlan) -> Vec<Limit> {
+    let sealed = plan.levels.iter().filter(|(_, level)| *level == Level::Sealed);
+    let sizes = sealed.map(|(item, _)| {
+        let Some(resolved) = &context.resolved else { return 0 };
+        match item {
+            Item::Executable => resolved.fingerprint().size,
+            Item::Interpreter => {
+                resolved.interpreter().map_or(0, |found| found.file().fingerprint().size)
+            }
+            Item::Script => 0,
+        }
+    });
+    let largest = sizes.max().unwrap_or(0);
+    let limits = runtime.limits.for_sealed_copy(largest);
+    limits.into_iter().map(Limit::from).collect()
+}
+
+fn direct<'a>(
+    invocation: &Invocation,
+    context: &Context,
+    files: &'a Files,
+) -> Result<DirectCommand<'a>, StartError> {
+    let runtime = &invocation.runtime;
+    let spawn = |reason: &str| StartError::Spawn(reason.to_owned());
+    let resolved = context.resolved.as_ref().ok_or_else(|| spawn("internal runtime error"))?;
+    let word = |bytes: &[u8]| CString::new(bytes).map_err(|_| spawn("an argument holds a NUL byte"));
+    let mut argv = vec![word(resolved.located().as_os_str().as_bytes())?];
+    for argument in context.argv.iter().skip(1) {
+        argv.push(word(argument.as_bytes())?);
+    }
+    let mut env = Vec::with_capacity(runtime.environment.entries().len());
+    for (name, value) in runtime.environment.entries() {
+        env.push(word(&entry(name, value))?);
+    }
+    let cwd = descriptor::open_without_links(runtime.cwd.as_path())
+        .map_err(|error| StartError::Spawn(format!("the working directory: {error}")))?;
+    Ok(DirectCommand {
+        target: &files.executable,
+        script: files.interpreter.is_some(),
+        argv,
+        env,
+        cwd,
+        privilege_change: runtime.declared.capabilities.privilege_change,
+        limits: runtime.limits.resources.iter().copied().map(Limit::from).collect(),
+    })
+}
+
+/// A sandbox that ended before its command could start says why on its standard error.
+async fn whole(pending: Pending, invocation: &Invocation) -> Result<Pending, Refusal> {
+    if !matches!(pending.started.hold, Start::Ended) {
+        return Ok(pending);
+    }
+    let stage = pending.into_stage(&invocation.runtime);
+    let mut budget = Budget {
+        deadline: Instant::now() + LAST_WORDS,
+        idle: None,
+        stdout_bytes: 0,
+        stderr_bytes: 0,
+        total_bytes: u64::MAX,
+        total_used: 0,
+    };
+    let ended = supervise::run(vec![stage], None, &mut budget, &mut Silent).await;
+    let verdict = ended.ok().and_then(|ended| ended.first().map(judge));
+    Err(match verdict {
+        Some(Verdict::SetupFailed(reason)) => Refusal::sandbox(reason),
+        Some(Verdict::NotExecuted(reason)) => Refusal::spawn(reason),
+        Some(Verdict::Signaled(signal)) => {
+            Refusal::sandbox(format!("the sandbox was ended by signal {signal}"))
+        }
+        _ => Refusal::sandbox("the sandbox ended before its command could start"),
+    })
+}
+
+fn refusal_of(error: StartError) -> Refusal {
+    match error {
+        StartError::Sandbox(reason) => Refusal::sandbox(reason),
+        StartError::Spawn(reason) => Refusal::spawn(reason),
+    }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), Refusal> {
+    descriptor::pipe().map_err(|error| Refusal::spawn(error.to_string()))
+}
+
+/// The started commands of a pipeline. Dropped unsettled (the invocation was cancelled), it says so
+/// in the audit for each of them; the processes die with their own guards.
+struct InFlight<'a> {
+    invocation: &'a Invocation,
+    contexts: Vec<Context>,
+    settled: bool,
+}
+
+impl InFlight<'_> {
+    fn note_started(&mut self, started: &[Pending]) -> Result<(), Refusal> {
+        for (pending, context) in started.iter().zip(&self.contexts) {
+            let body = EventBody::Started {
+                backend: self.invocation.runtime.backend.choice.name.clone(),
+                pid: u32::try_from(pending.started.process.pid()).ok(),
+            };
+            if let Err(refusal) = self.write(context, body) {
+                self.terminated(TerminationKind::AuditFailure);
+                return Err(refusal);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, context: &Context, body: EventBody) -> Result<(), Refusal> {
+        let event = context.event(self.invocation, body);
+        self.invocation.runtime.journal.write(&event, Moment::AfterStart)
+    }
+
+    /// Writes `terminated` for every command. Failures of the audit are already being handled.
+    fn terminated(&mut self, kind: TerminationKind) {
+        self.settled = true;
+        for context in &self.contexts {
+            let _ = self.write(context, EventBody::Terminated { kind });
+        }
+    }
+
+    fn stop(mut self, stop: Stop<Refusal>, budget: &Budget) -> Refusal {
+        let invocation = self.invocation;
+        let idle_ms = invocation.runtime.limits.supervision.idle_time;
+        let idle_ms = idle_ms.map_or(0, |idle| u64::try_from(idle.as_millis()).unwrap_or(u64::MAX));
+        let (kind, refusal) = match stop {
+            Stop::WallTime => {
+                let ms = invocation.wall_ms;
+                (TerminationKind::TimedOut(ms), Refusal::timed_out(ms))
+            }
+            Stop::IdleTime => {
+                (TerminationKind::IdleTimedOut(idle_ms), Refusal::idle_timed_out(idle_ms))
+            }
+            Stop::TotalOutput(count) => (
+                TerminationKind::OutputLimitExceeded(budget.total_bytes),
+                Refusal::output_limit(count),
+            ),
+            Stop::Observer(refusal) => (TerminationKind::AuditFailure, refusal),
+            Stop::Io(error) => (TerminationKind::Cancelled, Refusal::spawn(error.to_string())),
+        };
+        self.terminated(kind);
+        refusal
+    }
+
+    /// Judges every stage and writes `finished`.
+    fn finish(mut self, ended: Vec<Ended>) -> Result<Vec<Executed>, Refusal> {
+        self.settled = true;
+        let direct = matches!(self.invocation.runtime.backend.kind, SelectedKind::Direct);
+        let mut executed = Vec::with_capacity(ended.len());
+        let contexts = std::mem::take(&mut self.contexts);
+        for (ended, mut context) in ended.into_iter().zip(contexts) {
+            let verdict = if direct { judge_direct(&ended) } else { judge(&ended) };
+            let status = match verdict {
+                Verdict::Exited(code) => ExitStatus::Exited(code),
+                Verdict::Signaled(signal) => ExitStatus::Signaled(signal),
+                Verdict::NotExecuted(reason) => {
+                    let refusal = Refusal::spawn(reason);
+                    reject(self.invocation, &mut context, &refusal)?;
+                    return Err(refusal);
+                }
+                Verdict::SetupFailed(reason) => {
+                    let refusal = Refusal::sandbox(reason);
+                    reject(self.invocation, &mut context, &refusal)?;
+                    return Err(refusal);
+                }
+            };
+            self.write(&context, EventBody::Finished { status })?;
+            let Ended { stdout, stderr, .. } = ended;
+            executed.push(Executed { context, status, stdout, stderr });
+        }
+        Ok(executed)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.terminated(TerminationKind::Cancelled);
+        }
+    }
+}
+
+/// Writes `output` events.
+struct Notes<'a> {
+    invocation: &'a Invocation,
+    contexts: &'a [Context],
+}
+
+impl Observer for Notes<'_> {
+    type Error = Refusal;
+
+    fn output(
+        &mut self,
+        stage: usize,
+        channel: Channel,
+        bytes: u64,
+        last: bool,
+    ) -> Result<(), Refusal> {
+        let Some(context) = self.contexts.get(stage) else { return Ok(()) };
+        let channel = match channel {
+            Channel::Stdout => audit::Channel::Stdout,
+            Channel::Stderr => audit::Channel::Stderr,
+        };
+        let event = context.event(self.invocation, EventBody::Output { channel, bytes, last });
+        self.invocation.runtime.journal.write(&event, Moment::AfterStart)
+    }
+}

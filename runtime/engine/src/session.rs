@@ -1,0 +1,198 @@
+//! Sessions: where a run keeps its files, and that only one process owns them (spec 08 section 1).
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use chatmd_facts::Snapshot;
+
+use crate::audit::secure_file;
+
+/// Folder of this product below a state directory.
+const PRODUCT: &str = "chatmd";
+
+/// Longest session id, in bytes.
+const MAX_ID: usize = 128;
+
+/// A session can not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Its id could leave the sessions folder, or is empty or too long.
+    #[error(
+        "a session id starts with a letter or digit and holds at most 128 letters, digits, `_`, `.` and `-`"
+    )]
+    InvalidId,
+    /// Another process runs commands for it.
+    #[error("session {0} is in use by another process")]
+    InUse(String),
+    /// No place for state is known.
+    #[error("no state directory: give --state-dir, or set XDG_STATE_HOME or HOME")]
+    NoStateRoot,
+    /// The file system refused.
+    #[error("{path}: {source}", path = .path.display())]
+    Io {
+        /// What was accessed.
+        path: PathBuf,
+        /// The answer.
+        source: io::Error,
+    },
+}
+
+impl SessionError {
+    /// Diagnostic code, where one exists.
+    pub const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::InvalidId => Some("shell.session_invalid_id"),
+            Self::InUse(_) => Some("shell.session_in_use"),
+            Self::NoStateRoot | Self::Io { .. } => None,
+        }
+    }
+}
+
+/// The state root: as given, else by `CHATMD_SHELL_STATE_DIR`, else below the user's state folder.
+pub fn state_root(given: Option<&Path>, environment: &Snapshot) -> Result<PathBuf, SessionError> {
+    let absolute = |name: &str| {
+        let value = environment.get(name).filter(|value| !value.is_empty())?;
+        Some(PathBuf::from(value)).filter(|path| path.is_absolute())
+    };
+    if let Some(given) = given {
+        return std::path::absolute(given)
+            .map_err(|source| SessionError::Io { path: given.to_path_buf(), source });
+    }
+    absolute("CHATMD_SHELL_STATE_DIR")
+        .or_else(|| absolute("XDG_STATE_HOME").map(|base| base.join(PRODUCT)))
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state").join(PRODUCT)))
+        .ok_or(SessionError::NoStateRoot)
+}
+
+/// An open session. Dropping it gives it up; an ephemeral one is removed.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    directory: PathBuf,
+    _owner: Option<File>,
+    _ephemeral: Option<tempfile::TempDir>,
+}
+
+impl Session {
+    /// Opens a named session below the state root, or in `directory`, and takes possession of it.
+    pub fn open(
+        state_root: &Path,
+        id: &str,
+        directory: Option<&Path>,
+    ) -> Result<Self, SessionError> {
+        check_id(id)?;
+        let directory = match directory {
+            Some(directory) => std::path::absolute(directory)
+                .map_err(|source| SessionError::Io { path: directory.to_path_buf(), source })?,
+            None => state_root.join("sessions").join(id),
+        };
+        let own = directory.join(".chatmd");
+        create_private(&own)?;
+        let lock = own.join("owner.lock");
+        let io = |source: io::Error| SessionError::Io { path: lock.clone(), source };
+        let file = secure_file::options().read(true).write(true).create(true).truncate(false).open(&lock).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(SessionError::InUse(id.to_owned())),
+            Err(fs::TryLockError::Error(error)) => return Err(io(error)),
+        }
+        Ok(Self { id: id.to_owned(), directory, _owner: Some(file), _ephemeral: None })
+    }
+
+    /// A session that lives as long as this value.
+    pub fn ephemeral() -> Result<Self, SessionError> {
+        let at = std::env::temp_dir();
+        let io = |source: io::Error| SessionError::Io { path: at.clone(), source };
+        let folder =
+            tempfile::Builder::new().prefix("chatmd-session-").tempdir_in(&at).map_err(io)?;
+        let directory = folder.path().canonicalize().map_err(io)?;
+        create_private(&directory.join(".chatmd"))?;
+        let name = directory.file_name().unwrap_or(OsStr::new("ephemeral"));
+        let id = name.to_string_lossy().into_owned();
+        Ok(Self { id, directory, _owner: None, _ephemeral: Some(folder) })
+    }
+
+    /// Session id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// `${session_dir}`.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+fn check_id(id: &str) -> Result<(), SessionError> {
+    let mut bytes = id.bytes();
+    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let rest = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    if first && rest && id.len() <= MAX_ID { Ok(()) } else { Err(SessionError::InvalidId) }
+}
+
+/// Creates a folder and its missing parents with mode 0700; existing ones keep their mode.
+fn create_private(path: &Path) -> Result<(), SessionError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| SessionError::Io { path: path.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn ids_can_not_leave_their_folder() {
+        for good in ["a", "0", "demo", "A-1_b.c", &"x".repeat(128)] {
+            assert!(check_id(good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", ".a", "-a", "a/b", "a b", "ä", "a\n", &"x".repeat(129)] {
+            assert!(matches!(check_id(bad), Err(SessionError::InvalidId)), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn one_owner_at_a_time_and_private_folders() {
+        let root = tempfile::tempdir().unwrap();
+        let state = root.path().join("state");
+        let first = Session::open(&state, "demo", None).unwrap();
+        assert!(matches!(Session::open(&state, "demo", None), Err(SessionError::InUse(_))));
+        assert!(Session::open(&state, "other", None).is_ok());
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!(mode(first.directory()), 0o700);
+        assert_eq!(mode(&state), 0o700);
+        assert_eq!(mode(&first.directory().join(".chatmd/owner.lock")), 0o600);
+        drop(first);
+        assert!(Session::open(&state, "demo", None).is_ok());
+    }
+
+    #[test]
+    fn an_ephemeral_session_leaves_nothing() {
+        let session = Session::ephemeral().unwrap();
+        let directory = session.directory().to_path_buf();
+        assert!(directory.join(".chatmd").is_dir());
+        drop(session);
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn state_root_order() {
+        let environment = |list: &[&str]| Snapshot::from_entries(list);
+        let all = ["CHATMD_SHELL_STATE_DIR=/a", "XDG_STATE_HOME=/b", "HOME=/c"];
+        let root = |from: usize| state_root(None, &environment(all.get(from..).unwrap()));
+        assert_eq!(state_root(Some(Path::new("/x")), &environment(&all)).unwrap(), Path::new("/x"));
+        assert_eq!(root(0).unwrap(), Path::new("/a"));
+        assert_eq!(root(1).unwrap(), Path::new("/b/chatmd"));
+        assert_eq!(root(2).unwrap(), Path::new("/c/.local/state/chatmd"));
+        assert!(root(3).is_err());
+        let empty = environment(&["CHATMD_SHELL_STATE_DIR=", "XDG_STATE_HOME=rel", "HOME=/c"]);
+        assert_eq!(state_root(None, &empty).unwrap(), Path::new("/c/.local/state/chatmd"));
+    }
+}

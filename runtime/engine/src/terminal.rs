@@ -1,0 +1,91 @@
+//! Questions on the controlling terminal.
+//!
+//! A question is answered on `/dev/tty`, whatever standard input is. Keys that were typed before
+//! the question was drawn are thrown away, so that nobody answers what they have not read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{FlushArg, tcflush};
+
+/// Longest answer that is read, in bytes.
+const MAX_ANSWER: usize = 256;
+
+/// The controlling terminal of this process.
+#[derive(Debug)]
+pub struct Terminal {
+    device: File,
+}
+
+impl Terminal {
+    /// Opens it; `None` when the process has none.
+    pub fn open() -> Option<Self> {
+        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        Some(Self { device })
+    }
+
+    /// A terminal given by its open device, for tests.
+    pub fn on(device: File) -> Self {
+        Self { device }
+    }
+
+    /// Asks a yes-or-no question. Everything but `y` and `yes` is no: the end of input and a time
+    /// that runs out too. The caller has escaped the text.
+    pub fn confirm(&mut self, question: &str, bound: Option<Duration>) -> io::Result<bool> {
+        let answer = self.ask(question, bound)?;
+        let answer = answer.as_deref().map(str::trim).unwrap_or_default();
+        Ok(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
+    }
+
+    /// Asks and returns the line that was typed; `None` at the end of input or after `bound`.
+    pub fn ask(&mut self, question: &str, bound: Option<Duration>) -> io::Result<Option<String>> {
+        // Before the text is drawn: what was typed until now answers something else.
+        tcflush(&self.device, FlushArg::TCIFLUSH)?;
+        self.device.write_all(question.as_bytes())?;
+        self.device.flush()?;
+        let deadline = bound.map(|bound| Instant::now() + bound);
+        let mut line = Vec::new();
+        while line.len() < MAX_ANSWER {
+            if !self.readable(deadline)? {
+                self.device.write_all(b"\n")?;
+                return Ok(None);
+            }
+            let mut byte = [0_u8; 1];
+            match self.device.read(&mut byte) {
+                Ok(0) => return Ok(None),
+                Ok(_) if byte == *b"\n" => break,
+                Ok(_) => line.extend_from_slice(&byte),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(String::from_utf8_lossy(&line).into_owned()))
+    }
+
+    fn readable(&self, deadline: Option<Instant>) -> io::Result<bool> {
+        loop {
+            let timeout = match deadline {
+                None => PollTimeout::NONE,
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(false);
+                    }
+                    // At least one millisecond, so that a short rest does not spin.
+                    let ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).max(1);
+                    PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX)
+                }
+            };
+            let mut fds = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut fds, timeout) {
+                Ok(0) => {}
+                Ok(_) => return Ok(true),
+                Err(nix::errno::Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
