@@ -23,11 +23,17 @@ const VARIABLES: [&str; 6] = [
 /// Refuses when anything configures administrative policy, trust or signatures here.
 pub fn refuse_if_configured() -> Result<(), Stop> {
     let set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let names = VARIABLES
-        .iter()
-        .flat_map(|name| [format!("CHATMD_SHELL_{name}"), format!("OCHAT_SHELL_{name}")]);
+    let names = VARIABLES.iter().flat_map(|name| {
+        [
+            format!("CHATMD_SHELL_{name}"),
+            format!("OCHAT_SHELL_{name}"),
+        ]
+    });
     let by = names.into_iter().find(set).or_else(|| {
-        Path::new(HOST_POLICY).symlink_metadata().is_ok().then(|| HOST_POLICY.to_owned())
+        Path::new(HOST_POLICY)
+            .symlink_metadata()
+            .is_ok()
+            .then(|| HOST_POLICY.to_owned())
     });
     match by {
         None => Ok(()),

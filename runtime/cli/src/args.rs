@@ -159,7 +159,12 @@ pub struct Tools {
     #[command(flatten)]
     pub reading: Reading,
     /// Form of the list
-    #[arg(long, value_name = "FORMAT", default_value = "human", overrides_with = "format")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
     pub format: ToolsFormat,
     /// Also start every runtime and report its backend
     #[arg(long)]
@@ -204,7 +209,12 @@ pub struct Validate {
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
     /// Form of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", overrides_with = "format")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
     pub format: ReportFormat,
     /// The log; `-` is standard input
     #[arg(value_name = "PATH")]

@@ -28,7 +28,10 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
         && let Err(error) = std::fs::metadata(&args.path)
     {
         let shown = args.path.display();
-        return Err(Stop::new(exit::IO, format!("chatmd: cannot read {shown}: {error}")));
+        return Err(Stop::new(
+            exit::IO,
+            format!("chatmd: cannot read {shown}: {error}"),
+        ));
     }
     let key = key(args);
     let options = ValidationOptions {
@@ -42,14 +45,23 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
     match args.format {
         ReportFormat::Json => {
             let ok = report.is_valid();
-            let report = Report { version: 1, command: "audit validate", ok, report: &report };
+            let report = Report {
+                version: 1,
+                command: "audit validate",
+                ok,
+                report: &report,
+            };
             let text = serde_json::to_string(&report)
                 .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))?;
             show::result(format!("{text}\n").as_bytes())?;
         }
         ReportFormat::Human => human(&report)?,
     }
-    Ok(if report.is_valid() { exit::OK } else { exit::FAILED })
+    Ok(if report.is_valid() {
+        exit::OK
+    } else {
+        exit::FAILED
+    })
 }
 
 fn human(report: &ValidationReport) -> Result<(), Stop> {
@@ -73,7 +85,11 @@ fn line(finding: &Finding) -> String {
     let mut place = Vec::new();
     place.extend(finding.file.as_ref().map(|file| format!("file={file}")));
     place.extend(finding.line.map(|line| format!("line={line}")));
-    let place = if place.is_empty() { String::new() } else { format!(" [{}]", place.join(" ")) };
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        format!(" [{}]", place.join(" "))
+    };
     SafeText::line(&format!("{}{place}: {}", finding.code, finding.message)).into_string()
 }
 
@@ -81,6 +97,16 @@ fn line(finding: &Finding) -> String {
 fn key(args: &Validate) -> Option<IntegrityKey> {
     let root = session::state_root(args.state_dir.as_deref(), &Snapshot::of_process()).ok();
     let beside = args.path.ancestors().nth(4).map(Path::to_path_buf);
-    let roots = args.state_dir.is_none().then_some(beside).flatten().into_iter().chain(root);
-    roots.into_iter().find_map(|root| IntegrityKey::load(&root.join("integrity.key")).ok().flatten())
+    let roots = args
+        .state_dir
+        .is_none()
+        .then_some(beside)
+        .flatten()
+        .into_iter()
+        .chain(root);
+    roots.into_iter().find_map(|root| {
+        IntegrityKey::load(&root.join("integrity.key"))
+            .ok()
+            .flatten()
+    })
 }

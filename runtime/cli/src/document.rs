@@ -56,7 +56,10 @@ impl Document {
         let Some(manifest) = compilation.manifest.clone() else {
             return Err(Stop::new(exit::FAILED, ""));
         };
-        Ok(Self { compilation, manifest })
+        Ok(Self {
+            compilation,
+            manifest,
+        })
     }
 
     /// The requested manifest.
@@ -66,7 +69,10 @@ impl Document {
 
     /// Its digest.
     pub fn requested_sha256(&self) -> &str {
-        self.compilation.requested_sha256.as_deref().unwrap_or_default()
+        self.compilation
+            .requested_sha256
+            .as_deref()
+            .unwrap_or_default()
     }
 
     /// What a run needs beside the manifest.
@@ -102,14 +108,21 @@ impl Document {
 
     /// The document's own files.
     pub fn sources(&self) -> Vec<PathBuf> {
-        self.compilation.files.iter().map(|file| file.path.clone().into_std_path_buf()).collect()
+        self.compilation
+            .files
+            .iter()
+            .map(|file| file.path.clone().into_std_path_buf())
+            .collect()
     }
 }
 
 fn utf8(path: PathBuf) -> Result<camino::Utf8PathBuf, Stop> {
     camino::Utf8PathBuf::from_path_buf(path).map_err(|path| {
         let shown = path.display();
-        Stop::new(exit::IO, format!("chatmd: the path {shown} is not valid UTF-8"))
+        Stop::new(
+            exit::IO,
+            format!("chatmd: the path {shown} is not valid UTF-8"),
+        )
     })
 }
 
@@ -122,7 +135,10 @@ fn report(compilation: &Compilation) {
             Severity::Note => continue,
         };
         let place = match compilation.locate(found.primary.place) {
-            Some(at) => format!("{}:{}:{}: ", at.file.display, at.start.line, at.start.column),
+            Some(at) => format!(
+                "{}:{}:{}: ",
+                at.file.display, at.start.line, at.start.column
+            ),
             None => String::new(),
         };
         let line = format!("{place}{word}[{}]: {}", found.code, found.message);

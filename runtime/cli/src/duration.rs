@@ -4,7 +4,11 @@ use std::time::Duration;
 
 /// Parses `500ms`, `20s`, `10m`, `2h`: a positive whole number and a unit.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no duration; write a whole number and a unit, such as 500ms, 20s, 10m or 2h");
+    let wrong = || {
+        format!(
+            "`{text}` is no duration; write a whole number and a unit, such as 500ms, 20s, 10m or 2h"
+        )
+    };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -28,10 +32,26 @@ mod tests {
 
     #[test]
     fn forms() {
-        for (text, ms) in [("1ms", 1), ("20s", 20_000), ("10m", 600_000), ("2h", 7_200_000)] {
+        for (text, ms) in [
+            ("1ms", 1),
+            ("20s", 20_000),
+            ("10m", 600_000),
+            ("2h", 7_200_000),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_millis(ms)));
         }
-        for text in ["", "0s", "s", "5", "5 s", "-1s", "1.5s", "1d", "99999999999999999999s", "5124095576030432h"] {
+        for text in [
+            "",
+            "0s",
+            "s",
+            "5",
+            "5 s",
+            "-1s",
+            "1.5s",
+            "1d",
+            "99999999999999999999s",
+            "5124095576030432h",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -27,7 +27,10 @@ pub struct Stop {
 impl Stop {
     /// An end with that exit code; the message may hold anything.
     pub fn new(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 
     /// A usage error.

@@ -22,7 +22,9 @@ pub fn payload(run: &Run) -> Result<Vec<u8>, Stop> {
     let mut members = Vec::new();
     if let Some(file) = &run.stdin_file {
         if file == Path::new("-") && run.input_file.as_deref() == Some(Path::new("-")) {
-            return Err(Stop::usage("chatmd: standard input can not be both input and stdin"));
+            return Err(Stop::usage(
+                "chatmd: standard input can not be both input and stdin",
+            ));
         }
         let text = String::from_utf8(read(file)?).map_err(|_| {
             let shown = file.display();
@@ -39,8 +41,12 @@ pub fn payload(run: &Run) -> Result<Vec<u8>, Stop> {
 /// Adds members to the object as text, so that everything the caller wrote is validated as written.
 fn with_members(given: Vec<u8>, members: &[(&str, &str, String)]) -> Result<Vec<u8>, Stop> {
     // What is no object is refused by the validation of the tool, in its own words.
-    let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&given) else { return Ok(given) };
-    let Some(open) = given.iter().position(|byte| *byte == b'{') else { return Ok(given) };
+    let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&given) else {
+        return Ok(given);
+    };
+    let Some(open) = given.iter().position(|byte| *byte == b'{') else {
+        return Ok(given);
+    };
     let (before, rest) = given.split_at(open + 1);
     let mut payload = before.to_vec();
     for (index, (name, option, value)) in members.iter().enumerate() {
@@ -64,11 +70,17 @@ fn with_members(given: Vec<u8>, members: &[(&str, &str, String)]) -> Result<Vec<
 
 fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     let failed = |error: std::io::Error| {
-        Stop::new(exit::IO, format!("chatmd: cannot read {}: {error}", path.display()))
+        Stop::new(
+            exit::IO,
+            format!("chatmd: cannot read {}: {error}", path.display()),
+        )
     };
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes)
+        std::io::stdin()
+            .lock()
+            .take(MAX_INPUT + 1)
+            .read_to_end(&mut bytes)
     } else {
         let file = std::fs::File::open(path).map_err(failed)?;
         file.take(MAX_INPUT + 1).read_to_end(&mut bytes)
@@ -76,7 +88,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     read.map_err(failed)?;
     if bytes.len() as u64 > MAX_INPUT {
         let shown = path.display();
-        return Err(Stop::new(exit::FAILED, format!("chatmd: {shown} is larger than any input")));
+        return Err(Stop::new(
+            exit::FAILED,
+            format!("chatmd: {shown} is larger than any input"),
+        ));
     }
     Ok(bytes)
 }
@@ -96,9 +111,12 @@ mod tests {
         let why = ("rationale", "--rationale", "x".to_owned());
         let both = [stdin.clone(), why.clone()];
         assert_eq!(add("{}", &[]).unwrap(), "{}");
-        assert_eq!(add("{}", &both).unwrap(), r#"{"stdin":"a\"b\n","rationale":"x"}"#);
         assert_eq!(
-            add(r#" {"a":1, "a":2} "#, &[why.clone()]).unwrap(),
+            add("{}", &both).unwrap(),
+            r#"{"stdin":"a\"b\n","rationale":"x"}"#
+        );
+        assert_eq!(
+            add(r#" {"a":1, "a":2} "#, std::slice::from_ref(&why)).unwrap(),
             r#" {"rationale":"x","a":1, "a":2} "#
         );
         // Left for the validation.

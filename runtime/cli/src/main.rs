@@ -21,9 +21,9 @@ fn main() -> std::process::ExitCode {
     let result = match &cli.command {
         args::Command::Run(run) => run::run(run),
         args::Command::Tools(tools) => tools::tools(tools),
-        args::Command::Audit { command: args::AuditCommand::Validate(validate) } => {
-            audit::validate(validate)
-        }
+        args::Command::Audit {
+            command: args::AuditCommand::Validate(validate),
+        } => audit::validate(validate),
     };
     std::process::ExitCode::from(match result {
         Ok(code) => code,

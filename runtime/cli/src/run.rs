@@ -35,8 +35,11 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
     let host = document.host(&run.reading, Some(&session))?;
     let asked = run.authorize_manifest.as_deref();
     let authorized = authorized(&document, &host, asked, &warnings)?;
-    let approvals: Arc<dyn ApprovalProvider> =
-        if run.no_approval { Arc::new(Nobody) } else { Arc::new(TerminalApprovals::default()) };
+    let approvals: Arc<dyn ApprovalProvider> = if run.no_approval {
+        Arc::new(Nobody)
+    } else {
+        Arc::new(TerminalApprovals::default())
+    };
     let settings = HostSettings {
         state_root,
         session_dir: session.directory().to_path_buf(),
@@ -69,12 +72,23 @@ pub fn authorized(
     digest: Option<&str>,
     warnings: &Warnings,
 ) -> Result<AuthorizedManifest, Stop> {
-    let bound =
-        BoundDocument::new(host, document.manifest(), document.material().clone(), warnings)
-            .map_err(|problems| stop_for(&problems))?;
-    let mut terminal = if digest.is_none() { Terminal::open() } else { None };
+    let bound = BoundDocument::new(
+        host,
+        document.manifest(),
+        document.material().clone(),
+        warnings,
+    )
+    .map_err(|problems| stop_for(&problems))?;
+    let mut terminal = if digest.is_none() {
+        Terminal::open()
+    } else {
+        None
+    };
     authorize(bound, digest, terminal.as_mut()).map_err(|refused| {
-        Stop::new(exit::REFUSED, format!("error[{}]: {refused}", refused.code()))
+        Stop::new(
+            exit::REFUSED,
+            format!("error[{}]: {refused}", refused.code()),
+        )
     })
 }
 
@@ -84,12 +98,17 @@ pub async fn live(
     host: &Host,
     settings: HostSettings,
 ) -> Result<Arc<Registry>, Stop> {
-    materialise(authorized, host, settings).await.map_err(|problems| stop_for(&problems))
+    materialise(authorized, host, settings)
+        .await
+        .map_err(|problems| stop_for(&problems))
 }
 
 fn stop_for(problems: &[Problem]) -> Stop {
     let refused = ["shell.manifest_grant_mismatch", "shell.state_in_write_root"];
-    let code = if problems.iter().any(|problem| refused.contains(&problem.code)) {
+    let code = if problems
+        .iter()
+        .any(|problem| refused.contains(&problem.code))
+    {
         exit::REFUSED
     } else {
         exit::FAILED
@@ -130,7 +149,10 @@ fn known_tool(document: &Document, name: &str) -> Result<(), Stop> {
     } else {
         format!("the tools are: {}", names.join(", "))
     };
-    Err(Stop::new(exit::FAILED, format!("chatmd: there is no tool `{name}`; {list}")))
+    Err(Stop::new(
+        exit::FAILED,
+        format!("chatmd: there is no tool `{name}`; {list}"),
+    ))
 }
 
 fn print(run: &Run, invoked: &Invoked) -> Result<u8, Stop> {
@@ -153,11 +175,17 @@ fn print(run: &Run, invoked: &Invoked) -> Result<u8, Stop> {
 /// JSON gets a line end; what a command wrote stays as it is.
 fn with_end(text: &str) -> String {
     let json = text.starts_with('{') && text.ends_with('}');
-    if json { format!("{text}\n") } else { text.to_owned() }
+    if json {
+        format!("{text}\n")
+    } else {
+        text.to_owned()
+    }
 }
 
 fn exit_code(run: &Run, invoked: &Invoked) -> u8 {
-    let Ok(result) = &invoked.result else { return exit::FAILED };
+    let Ok(result) = &invoked.result else {
+        return exit::FAILED;
+    };
     if run.exit_status {
         let code = match result.status {
             ExitStatus::Exited(code) => code,
@@ -165,6 +193,9 @@ fn exit_code(run: &Run, invoked: &Invoked) -> u8 {
         };
         return u8::try_from(code).unwrap_or(exit::FAILED);
     }
-    if invoked.nonzero_error || invoked.audit_incomplete { exit::FAILED } else { exit::OK }
+    if invoked.nonzero_error || invoked.audit_incomplete {
+        exit::FAILED
+    } else {
+        exit::OK
+    }
 }
-

@@ -14,7 +14,10 @@ pub fn result(bytes: &[u8]) -> Result<(), Stop> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             Err(Stop::new(exit::BROKEN_PIPE, ""))
         }
-        Err(error) => Err(Stop::new(exit::IO, format!("chatmd: cannot write the result: {error}"))),
+        Err(error) => Err(Stop::new(
+            exit::IO,
+            format!("chatmd: cannot write the result: {error}"),
+        )),
     }
 }
 

@@ -29,7 +29,11 @@ pub fn tools(args: &Tools) -> Result<u8, Stop> {
         .iter()
         .map(|tool| publish(tool, commands.get(&tool.name).map(String::as_str)))
         .collect();
-    let backends = if args.live { Some(backends(args, &document)?) } else { None };
+    let backends = if args.live {
+        Some(backends(args, &document)?)
+    } else {
+        None
+    };
     let text = match args.format {
         ToolsFormat::Human => human(&published, backends.as_deref()),
         ToolsFormat::Json => {
@@ -89,7 +93,12 @@ fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop>
     let warnings = Arc::new(Warnings::default());
     let (state_root, session) = open_session(&args.reading)?;
     let host = document.host(&args.reading, Some(&session))?;
-    let authorized = authorized(document, &host, args.authorize_manifest.as_deref(), &warnings)?;
+    let authorized = authorized(
+        document,
+        &host,
+        args.authorize_manifest.as_deref(),
+        &warnings,
+    )?;
     let settings = HostSettings {
         state_root,
         session_dir: session.directory().to_path_buf(),
@@ -137,14 +146,23 @@ fn human(tools: &[PublishedTool], backends: Option<&[LiveBackend]>) -> String {
             text.push('\n');
         }
         let schema = serde_json::to_string(&tool.input_schema).unwrap_or_default();
-        let _ = writeln!(text, "{}  ({}, runtime {})", tool.name, tool.mode, tool.runtime);
+        let _ = writeln!(
+            text,
+            "{}  ({}, runtime {})",
+            tool.name, tool.mode, tool.runtime
+        );
         for line in tool.description.lines() {
             let _ = writeln!(text, "  {line}");
         }
         let _ = writeln!(text, "  input {schema}");
     }
     for backend in backends.unwrap_or_default() {
-        let LiveBackend { runtime, id, confinement, .. } = backend;
+        let LiveBackend {
+            runtime,
+            id,
+            confinement,
+            ..
+        } = backend;
         let _ = writeln!(text, "\nruntime {runtime}: {id}, confinement {confinement}");
     }
     SafeText::lines(&text).into_string()
@@ -169,7 +187,10 @@ fn openai(tool: &PublishedTool) -> OpenAi<'_> {
         description: &tool.description,
         parameters: &tool.input_schema,
     };
-    OpenAi { r#type: "function", function }
+    OpenAi {
+        r#type: "function",
+        function,
+    }
 }
 
 #[derive(Serialize)]

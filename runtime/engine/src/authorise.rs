@@ -38,7 +38,10 @@ impl BoundDocument {
         warnings: &Warnings,
     ) -> Result<Self, Vec<Problem>> {
         let encode = |error: manifest::ManifestError| {
-            vec![Problem::new("shell.runtime_instantiation_failed", error.to_string())]
+            vec![Problem::new(
+                "shell.runtime_instantiation_failed",
+                error.to_string(),
+            )]
         };
         let requested_sha256 = manifest::requested_sha256(requested).map_err(encode)?;
         let bound = bind::bind(requested, host, Purpose::Compile).map_err(problems)?;
@@ -46,7 +49,12 @@ impl BoundDocument {
             warnings.add(finding.code, &finding.message);
         }
         let bound_sha256 = manifest::digest(&bound.manifest).map_err(encode)?;
-        Ok(Self { manifest: bound.manifest, requested_sha256, bound_sha256, material })
+        Ok(Self {
+            manifest: bound.manifest,
+            requested_sha256,
+            bound_sha256,
+            material,
+        })
     }
 
     /// Whether it declares anything that could run.
@@ -65,7 +73,9 @@ impl BoundDocument {
 
 fn problems(findings: Vec<bind::BindFinding>) -> Vec<Problem> {
     let errors = findings.into_iter().filter(|finding| finding.error);
-    errors.map(|finding| Problem::new(finding.code, finding.message)).collect()
+    errors
+        .map(|finding| Problem::new(finding.code, finding.message))
+        .collect()
 }
 
 /// A document that the user has authorised.
@@ -89,7 +99,10 @@ impl AuthorizedManifest {
     /// Binds once more and compares (spec 04 section 9, rule 8): what is made live is what was
     /// authorised. A file that is missing now is an error.
     pub(crate) fn bind_again(&self, host: &Host) -> Result<(), Vec<Problem>> {
-        let requested = Manifest { binding: None, ..self.document.manifest.clone() };
+        let requested = Manifest {
+            binding: None,
+            ..self.document.manifest.clone()
+        };
         let changed = |detail: String| vec![Problem::new("shell.manifest_grant_mismatch", detail)];
         let now = bind::bind(&requested, host, Purpose::Start).map_err(problems)?;
         let digest = manifest::digest(&now.manifest).map_err(|error| changed(error.to_string()))?;
@@ -125,7 +138,9 @@ pub enum NotAuthorized {
         bound: String,
     },
     /// Another digest.
-    #[error("the given digest is not that of this manifest\n  given    {given}\n  manifest {bound}")]
+    #[error(
+        "the given digest is not that of this manifest\n  given    {given}\n  manifest {bound}"
+    )]
     Different {
         /// As given.
         given: String,
@@ -154,22 +169,33 @@ pub fn authorize(
     terminal: Option<&mut Terminal>,
 ) -> Result<AuthorizedManifest, NotAuthorized> {
     if !document.needs_authority() {
-        return Ok(AuthorizedManifest { document, how: Authorization::NoneRequired });
+        return Ok(AuthorizedManifest {
+            document,
+            how: Authorization::NoneRequired,
+        });
     }
     let bound = document.bound_sha256.clone();
     if let Some(given) = digest {
         return match check_digest(given, &document.requested_sha256, &bound) {
-            Ok(()) => Ok(AuthorizedManifest { document, how: Authorization::Process }),
+            Ok(()) => Ok(AuthorizedManifest {
+                document,
+                how: Authorization::Process,
+            }),
             Err(refused) => Err(refused),
         };
     }
-    let Some(terminal) = terminal else { return Err(NotAuthorized::Unavailable { bound }) };
+    let Some(terminal) = terminal else {
+        return Err(NotAuthorized::Unavailable { bound });
+    };
     let question = format!(
         "This document asks for authority over this machine.\n\n{}\nAuthorize this manifest for this run? [y/N] ",
         document.summary()
     );
     match terminal.confirm(&question, None) {
-        Ok(true) => Ok(AuthorizedManifest { document, how: Authorization::Process }),
+        Ok(true) => Ok(AuthorizedManifest {
+            document,
+            how: Authorization::Process,
+        }),
         _ => Err(NotAuthorized::Declined),
     }
 }
@@ -186,7 +212,10 @@ fn check_digest(given: &str, requested: &str, bound: &str) -> Result<(), NotAuth
     if given == requested {
         return Err(NotAuthorized::RequestedGiven { bound });
     }
-    Err(NotAuthorized::Different { given: given.to_owned(), bound })
+    Err(NotAuthorized::Different {
+        given: given.to_owned(),
+        bound,
+    })
 }
 
 #[cfg(test)]
@@ -198,16 +227,27 @@ mod tests {
         let (requested, bound) = ("a".repeat(64), "b".repeat(64));
         let check = |given: &str| check_digest(given, &requested, &bound);
         assert_eq!(check(&bound), Ok(()));
-        assert_eq!(check(&requested), Err(NotAuthorized::RequestedGiven { bound: bound.clone() }));
+        assert_eq!(
+            check(&requested),
+            Err(NotAuthorized::RequestedGiven {
+                bound: bound.clone()
+            })
+        );
         let other = "c".repeat(64);
         assert_eq!(
             check(&other),
-            Err(NotAuthorized::Different { given: other.clone(), bound: bound.clone() })
+            Err(NotAuthorized::Different {
+                given: other.clone(),
+                bound: bound.clone()
+            })
         );
         for wrong in ["", "b", &"b".repeat(63), &"B".repeat(64), &"b".repeat(65)] {
             assert_eq!(check(wrong), Err(NotAuthorized::NotADigest), "{wrong}");
         }
-        let shown = NotAuthorized::RequestedGiven { bound: bound.clone() }.to_string();
+        let shown = NotAuthorized::RequestedGiven {
+            bound: bound.clone(),
+        }
+        .to_string();
         assert!(shown.contains(&bound) && shown.contains("requested digest"));
     }
 }

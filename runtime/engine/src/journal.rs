@@ -56,18 +56,24 @@ impl Journal {
     /// Writes an event and returns once it is durable. An error must end the request: before the
     /// start nothing is spawned, after it the request is killed.
     pub fn write(&self, event: &Event, moment: Moment) -> Result<(), Refusal> {
-        let Some(sink) = &self.sink else { return Ok(()) };
-        let Err(error) = blocking(|| sink.emit(event)) else { return Ok(()) };
+        let Some(sink) = &self.sink else {
+            return Ok(());
+        };
+        let Err(error) = blocking(|| sink.emit(event)) else {
+            return Ok(());
+        };
         self.incomplete.store(true, Ordering::Relaxed);
         self.warnings.add(error.code, &error.message);
         match (self.failure, moment) {
             (AuditFailure::Continue, _) | (AuditFailure::DenyStart, Moment::AfterStart) => Ok(()),
-            (AuditFailure::DenyStart, Moment::BeforeStart) => {
-                Err(Refusal::audit("the record of this request can not be written"))
-            }
+            (AuditFailure::DenyStart, Moment::BeforeStart) => Err(Refusal::audit(
+                "the record of this request can not be written",
+            )),
             (AuditFailure::Terminate, _) => {
                 self.closed.store(true, Ordering::Relaxed);
-                Err(Refusal::audit("the record of this request can not be written"))
+                Err(Refusal::audit(
+                    "the record of this request can not be written",
+                ))
             }
         }
     }
@@ -75,7 +81,9 @@ impl Journal {
     /// Refuses when an earlier failure has closed the runtime.
     pub fn check_open(&self) -> Result<(), Refusal> {
         if self.closed.load(Ordering::Relaxed) {
-            return Err(Refusal::audit("the runtime was closed after a failed audit record"));
+            return Err(Refusal::audit(
+                "the runtime was closed after a failed audit record",
+            ));
         }
         Ok(())
     }

@@ -20,10 +20,21 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn new(code: &'static str, stage: RejectStage, prefix: &str, reason: impl Into<String>) -> Self {
+    fn new(
+        code: &'static str,
+        stage: RejectStage,
+        prefix: &str,
+        reason: impl Into<String>,
+    ) -> Self {
         let reason = reason.into();
         let message = format!("{prefix}{reason}");
-        Self { code, message, reason, stage: Some(stage), subject: None }
+        Self {
+            code,
+            message,
+            reason,
+            stage: Some(stage),
+            subject: None,
+        }
     }
 
     /// A tool input that is not acceptable; the message is the reason.
@@ -39,7 +50,12 @@ impl Refusal {
     /// `permission_required`; `display` is the display form of the command.
     pub fn permission_required(display: &str) -> Self {
         let prefix = "permission required for ";
-        Self::new("permission_required", RejectStage::Approval, prefix, display)
+        Self::new(
+            "permission_required",
+            RejectStage::Approval,
+            prefix,
+            display,
+        )
     }
 
     /// `resolution_error`.
@@ -51,7 +67,12 @@ impl Refusal {
     /// `capability_violation`.
     pub fn capability(reason: impl Into<String>) -> Self {
         let prefix = "capability violation: ";
-        Self::new("capability_violation", RejectStage::Capability, prefix, reason)
+        Self::new(
+            "capability_violation",
+            RejectStage::Capability,
+            prefix,
+            reason,
+        )
     }
 
     /// `sandbox_unavailable`.
@@ -69,32 +90,55 @@ impl Refusal {
     /// `executable_changed`. `subject` is `target` or `interpreter`.
     pub fn executable_changed(subject: &'static str, reason: impl Into<String>) -> Self {
         let prefix = "executable identity changed: ";
-        let refusal = Self::new("executable_changed", RejectStage::Verification, prefix, reason);
-        Self { subject: Some(subject), ..refusal }
+        let refusal = Self::new(
+            "executable_changed",
+            RejectStage::Verification,
+            prefix,
+            reason,
+        );
+        Self {
+            subject: Some(subject),
+            ..refusal
+        }
     }
 
     /// `script_changed`.
     pub fn script_changed(reason: impl Into<String>) -> Self {
         let prefix = "script identity changed: ";
         let refusal = Self::new("script_changed", RejectStage::Verification, prefix, reason);
-        Self { subject: Some("script"), ..refusal }
+        Self {
+            subject: Some("script"),
+            ..refusal
+        }
     }
 
     /// `audit_unavailable`. Not audited itself: the sink has just failed.
     pub fn audit(reason: impl Into<String>) -> Self {
         let reason = reason.into();
         let message = format!("audit unavailable: {reason}");
-        Self { code: "audit_unavailable", message, reason, stage: None, subject: None }
+        Self {
+            code: "audit_unavailable",
+            message,
+            reason,
+            stage: None,
+            subject: None,
+        }
     }
 
     /// `timed_out` with the configured wall time.
     pub fn timed_out(wall_ms: u64) -> Self {
-        Self::limit("timed_out", format!("request timed out after {}s", seconds(wall_ms)))
+        Self::limit(
+            "timed_out",
+            format!("request timed out after {}s", seconds(wall_ms)),
+        )
     }
 
     /// `idle_timed_out` with the configured idle time.
     pub fn idle_timed_out(idle_ms: u64) -> Self {
-        Self::limit("idle_timed_out", format!("request was idle for {}s", seconds(idle_ms)))
+        Self::limit(
+            "idle_timed_out",
+            format!("request was idle for {}s", seconds(idle_ms)),
+        )
     }
 
     /// `output_limit_exceeded` with the count that passed the limit.
@@ -110,7 +154,13 @@ impl Refusal {
     }
 
     fn limit(code: &'static str, message: String) -> Self {
-        Self { code, reason: message.clone(), message, stage: None, subject: None }
+        Self {
+            code,
+            reason: message.clone(),
+            message,
+            stage: None,
+            subject: None,
+        }
     }
 
     /// The error for the model: one redacted, sanitised, bounded line.
@@ -131,21 +181,61 @@ mod tests {
     #[test]
     fn messages_are_those_of_the_table() {
         for (refusal, code, message) in [
-            (Refusal::denied(RejectStage::Policy, "no-rm"), "denied", "command denied: no-rm"),
-            (Refusal::resolution("x"), "resolution_error", "executable resolution failed: x"),
-            (Refusal::capability("x"), "capability_violation", "capability violation: x"),
-            (Refusal::sandbox("x"), "sandbox_unavailable", "sandbox unavailable: x"),
-            (Refusal::spawn("x"), "spawn_error", "process execution failed: x"),
+            (
+                Refusal::denied(RejectStage::Policy, "no-rm"),
+                "denied",
+                "command denied: no-rm",
+            ),
+            (
+                Refusal::resolution("x"),
+                "resolution_error",
+                "executable resolution failed: x",
+            ),
+            (
+                Refusal::capability("x"),
+                "capability_violation",
+                "capability violation: x",
+            ),
+            (
+                Refusal::sandbox("x"),
+                "sandbox_unavailable",
+                "sandbox unavailable: x",
+            ),
+            (
+                Refusal::spawn("x"),
+                "spawn_error",
+                "process execution failed: x",
+            ),
             (
                 Refusal::executable_changed("target", "x"),
                 "executable_changed",
                 "executable identity changed: x",
             ),
-            (Refusal::script_changed("x"), "script_changed", "script identity changed: x"),
-            (Refusal::audit("x"), "audit_unavailable", "audit unavailable: x"),
-            (Refusal::timed_out(20_000), "timed_out", "request timed out after 20.000s"),
-            (Refusal::timed_out(1_500), "timed_out", "request timed out after 1.500s"),
-            (Refusal::idle_timed_out(7), "idle_timed_out", "request was idle for 0.007s"),
+            (
+                Refusal::script_changed("x"),
+                "script_changed",
+                "script identity changed: x",
+            ),
+            (
+                Refusal::audit("x"),
+                "audit_unavailable",
+                "audit unavailable: x",
+            ),
+            (
+                Refusal::timed_out(20_000),
+                "timed_out",
+                "request timed out after 20.000s",
+            ),
+            (
+                Refusal::timed_out(1_500),
+                "timed_out",
+                "request timed out after 1.500s",
+            ),
+            (
+                Refusal::idle_timed_out(7),
+                "idle_timed_out",
+                "request was idle for 0.007s",
+            ),
             (
                 Refusal::output_limit(11),
                 "output_limit_exceeded",

@@ -58,8 +58,10 @@ pub fn state_root(given: Option<&Path>, environment: &Snapshot) -> Result<PathBu
         Some(PathBuf::from(value)).filter(|path| path.is_absolute())
     };
     if let Some(given) = given {
-        return std::path::absolute(given)
-            .map_err(|source| SessionError::Io { path: given.to_path_buf(), source });
+        return std::path::absolute(given).map_err(|source| SessionError::Io {
+            path: given.to_path_buf(),
+            source,
+        });
     }
     absolute("CHATMD_SHELL_STATE_DIR")
         .or_else(|| absolute("XDG_STATE_HOME").map(|base| base.join(PRODUCT)))
@@ -85,34 +87,62 @@ impl Session {
     ) -> Result<Self, SessionError> {
         check_id(id)?;
         let directory = match directory {
-            Some(directory) => std::path::absolute(directory)
-                .map_err(|source| SessionError::Io { path: directory.to_path_buf(), source })?,
+            Some(directory) => {
+                std::path::absolute(directory).map_err(|source| SessionError::Io {
+                    path: directory.to_path_buf(),
+                    source,
+                })?
+            }
             None => state_root.join("sessions").join(id),
         };
         let own = directory.join(".chatmd");
         create_private(&own)?;
         let lock = own.join("owner.lock");
-        let io = |source: io::Error| SessionError::Io { path: lock.clone(), source };
-        let file = secure_file::options().read(true).write(true).create(true).truncate(false).open(&lock).map_err(io)?;
+        let io = |source: io::Error| SessionError::Io {
+            path: lock.clone(),
+            source,
+        };
+        let file = secure_file::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock)
+            .map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(SessionError::InUse(id.to_owned())),
             Err(fs::TryLockError::Error(error)) => return Err(io(error)),
         }
-        Ok(Self { id: id.to_owned(), directory, _owner: Some(file), _ephemeral: None })
+        Ok(Self {
+            id: id.to_owned(),
+            directory,
+            _owner: Some(file),
+            _ephemeral: None,
+        })
     }
 
     /// A session that lives as long as this value.
     pub fn ephemeral() -> Result<Self, SessionError> {
         let at = std::env::temp_dir();
-        let io = |source: io::Error| SessionError::Io { path: at.clone(), source };
-        let folder =
-            tempfile::Builder::new().prefix("chatmd-session-").tempdir_in(&at).map_err(io)?;
+        let io = |source: io::Error| SessionError::Io {
+            path: at.clone(),
+            source,
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("chatmd-session-")
+            .tempdir_in(&at)
+            .map_err(io)?;
         let directory = folder.path().canonicalize().map_err(io)?;
         create_private(&directory.join(".chatmd"))?;
         let name = directory.file_name().unwrap_or(OsStr::new("ephemeral"));
         let id = name.to_string_lossy().into_owned();
-        Ok(Self { id, directory, _owner: None, _ephemeral: Some(folder) })
+        Ok(Self {
+            id,
+            directory,
+            _owner: None,
+            _ephemeral: Some(folder),
+        })
     }
 
     /// Session id.
@@ -128,9 +158,15 @@ impl Session {
 
 fn check_id(id: &str) -> Result<(), SessionError> {
     let mut bytes = id.bytes();
-    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let first = bytes
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphanumeric());
     let rest = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-    if first && rest && id.len() <= MAX_ID { Ok(()) } else { Err(SessionError::InvalidId) }
+    if first && rest && id.len() <= MAX_ID {
+        Ok(())
+    } else {
+        Err(SessionError::InvalidId)
+    }
 }
 
 /// Creates a folder and its missing parents with mode 0700; existing ones keep their mode.
@@ -139,7 +175,10 @@ fn create_private(path: &Path) -> Result<(), SessionError> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|source| SessionError::Io { path: path.to_path_buf(), source })
+        .map_err(|source| SessionError::Io {
+            path: path.to_path_buf(),
+            source,
+        })
 }
 
 #[cfg(test)]
@@ -153,8 +192,22 @@ mod tests {
         for good in ["a", "0", "demo", "A-1_b.c", &"x".repeat(128)] {
             assert!(check_id(good).is_ok(), "{good}");
         }
-        for bad in ["", ".", "..", ".a", "-a", "a/b", "a b", "ä", "a\n", &"x".repeat(129)] {
-            assert!(matches!(check_id(bad), Err(SessionError::InvalidId)), "{bad:?}");
+        for bad in [
+            "",
+            ".",
+            "..",
+            ".a",
+            "-a",
+            "a/b",
+            "a b",
+            "ä",
+            "a\n",
+            &"x".repeat(129),
+        ] {
+            assert!(
+                matches!(check_id(bad), Err(SessionError::InvalidId)),
+                "{bad:?}"
+            );
         }
     }
 
@@ -163,7 +216,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let state = root.path().join("state");
         let first = Session::open(&state, "demo", None).unwrap();
-        assert!(matches!(Session::open(&state, "demo", None), Err(SessionError::InUse(_))));
+        assert!(matches!(
+            Session::open(&state, "demo", None),
+            Err(SessionError::InUse(_))
+        ));
         assert!(Session::open(&state, "other", None).is_ok());
         let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
         assert_eq!(mode(first.directory()), 0o700);
@@ -187,12 +243,18 @@ mod tests {
         let environment = |list: &[&str]| Snapshot::from_entries(list);
         let all = ["CHATMD_SHELL_STATE_DIR=/a", "XDG_STATE_HOME=/b", "HOME=/c"];
         let root = |from: usize| state_root(None, &environment(all.get(from..).unwrap()));
-        assert_eq!(state_root(Some(Path::new("/x")), &environment(&all)).unwrap(), Path::new("/x"));
+        assert_eq!(
+            state_root(Some(Path::new("/x")), &environment(&all)).unwrap(),
+            Path::new("/x")
+        );
         assert_eq!(root(0).unwrap(), Path::new("/a"));
         assert_eq!(root(1).unwrap(), Path::new("/b/chatmd"));
         assert_eq!(root(2).unwrap(), Path::new("/c/.local/state/chatmd"));
         assert!(root(3).is_err());
         let empty = environment(&["CHATMD_SHELL_STATE_DIR=", "XDG_STATE_HOME=rel", "HOME=/c"]);
-        assert_eq!(state_root(None, &empty).unwrap(), Path::new("/c/.local/state/chatmd"));
+        assert_eq!(
+            state_root(None, &empty).unwrap(),
+            Path::new("/c/.local/state/chatmd")
+        );
     }
 }

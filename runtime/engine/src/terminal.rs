@@ -23,7 +23,11 @@ pub struct Terminal {
 impl Terminal {
     /// Opens it; `None` when the process has none.
     pub fn open() -> Option<Self> {
-        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .ok()?;
         Some(Self { device })
     }
 

@@ -30,7 +30,9 @@ impl ApprovalProvider for TerminalApprovals {
 }
 
 fn question(request: &ApprovalRequest, bound: Duration) -> Answer {
-    let Some(mut terminal) = Terminal::open() else { return Answer::Deny };
+    let Some(mut terminal) = Terminal::open() else {
+        return Answer::Deny;
+    };
     match terminal.ask(&text(request), Some(bound)) {
         Ok(Some(line)) => answer(&line, request),
         Ok(None) => Answer::TimedOut,
@@ -55,28 +57,50 @@ fn text(request: &ApprovalRequest) -> String {
         let _ = writeln!(text, "  {name:<11}{value}");
     };
     row("command", request.command.as_str());
-    let trust = if request.trusted { "trusted" } else { "not trusted" };
-    row("program", &format!("{} ({trust})", request.executable.as_str()));
+    let trust = if request.trusted {
+        "trusted"
+    } else {
+        "not trusted"
+    };
+    row(
+        "program",
+        &format!("{} ({trust})", request.executable.as_str()),
+    );
     row("", &format!("sha256 {}", request.executable_sha256));
     row("directory", request.cwd.as_str());
     for (index, effect) in request.effects.iter().take(SHOWN_EFFECTS).enumerate() {
         row(if index == 0 { "effects" } else { "" }, effect.as_str());
     }
     if request.effects.len() > SHOWN_EFFECTS {
-        row("", &format!("… and {} more", request.effects.len() - SHOWN_EFFECTS));
+        row(
+            "",
+            &format!("… and {} more", request.effects.len() - SHOWN_EFFECTS),
+        );
     }
     row("asked by", request.reason.as_str());
     if let Some(rationale) = &request.rationale {
         row("rationale", rationale.as_str());
     }
     if let Some(digest) = &request.stdin_sha256 {
-        row("stdin", &format!("{} bytes, sha256 {digest}", request.stdin_bytes));
+        row(
+            "stdin",
+            &format!("{} bytes, sha256 {digest}", request.stdin_bytes),
+        );
     }
     row("backend", &request.backend);
     if request.unconfined_fallback {
-        row("WARNING", "no sandbox works here; the command would run without one");
+        row(
+            "WARNING",
+            "no sandbox works here; the command would run without one",
+        );
     }
-    row("runtime", &format!("{} of manifest {}", request.runtime_id, request.manifest_sha256));
+    row(
+        "runtime",
+        &format!(
+            "{} of manifest {}",
+            request.runtime_id, request.manifest_sha256
+        ),
+    );
     let mut keys = Vec::new();
     if request.scopes.contains(&"once") {
         keys.push("y = once");
@@ -131,7 +155,10 @@ mod tests {
         let shown = text(&request("x \u{1b}[2J\n  command    ls", vec!["once"]));
         assert!(!shown.contains('\u{1b}'));
         assert_eq!(shown.matches("\n  command").count(), 1, "{shown}");
-        assert!(shown.contains("not trusted") && shown.contains("… and 5 more"), "{shown}");
+        assert!(
+            shown.contains("not trusted") && shown.contains("… and 5 more"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -149,6 +176,9 @@ mod tests {
             assert_eq!(answer(line, &both), expected, "{line:?}");
         }
         assert_eq!(answer("s", &request("x", vec!["once"])), Answer::Deny);
-        assert_eq!(answer("y", &request("x", vec!["exact_session"])), Answer::Deny);
+        assert_eq!(
+            answer("y", &request("x", vec!["exact_session"])),
+            Answer::Deny
+        );
     }
 }

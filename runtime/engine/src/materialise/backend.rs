@@ -61,7 +61,9 @@ pub(super) async fn select(
     let mut probed = Vec::new();
     let mut found: BTreeMap<usize, Arc<Wrapper>> = BTreeMap::new();
     for index in backend::declared_for(declared, Platform::Linux) {
-        let Some(entry) = declared.entries.get(index) else { continue };
+        let Some(entry) = declared.entries.get(index) else {
+            continue;
+        };
         let probe = match probe(host, entry, wrappers).await {
             Ok(wrapper) => {
                 found.extend(wrapper.map(|wrapper| (index, wrapper)));
@@ -85,10 +87,22 @@ pub(super) async fn select(
         let message = format!("{} ({})", none.message, none.reasons.join("; "));
         Problem::new("shell.backend_unavailable", message)
     })?;
-    let kind = match (declared.entries.get(choice.index), found.remove(&choice.index)) {
-        (Some(Backend::Bubblewrap { private_tmp, proc, dev, .. }), Some(wrapper)) => {
-            SelectedKind::Bubblewrap { wrapper, settings: settings(runtime, *private_tmp, *proc, *dev) }
-        }
+    let kind = match (
+        declared.entries.get(choice.index),
+        found.remove(&choice.index),
+    ) {
+        (
+            Some(Backend::Bubblewrap {
+                private_tmp,
+                proc,
+                dev,
+                ..
+            }),
+            Some(wrapper),
+        ) => SelectedKind::Bubblewrap {
+            wrapper,
+            settings: settings(runtime, *private_tmp, *proc, *dev),
+        },
         _ => SelectedKind::Direct,
     };
     Ok(SelectedBackend { choice, kind })
@@ -124,8 +138,6 @@ async fn probe(
             wrappers.find(declared).await.map(Some)
         }
         Backend::Seatbelt { .. } => Err("it exists on macOS only".to_owned()),
-        Backend::External { .. } => {
-            Err("this version does not start external wrappers".to_owned())
-        }
+        Backend::External { .. } => Err("this version does not start external wrappers".to_owned()),
     }
 }

@@ -49,7 +49,11 @@ pub struct Problem {
 
 impl Problem {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, subject: None, message: message.into() }
+        Self {
+            code,
+            subject: None,
+            message: message.into(),
+        }
     }
 
     fn about(mut self, subject: &str) -> Self {
@@ -94,14 +98,15 @@ pub struct Registry {
     pub(crate) approvals: Arc<dyn ApprovalProvider>,
     pub(crate) approval_timeout: Duration,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) warnings: Arc<Warnings>,
     /// Identities approved for this session.
     pub(crate) session_grants: Mutex<HashSet<String>>,
 }
 
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registry").field("tools", &self.tools.keys()).finish_non_exhaustive()
+        f.debug_struct("Registry")
+            .field("tools", &self.tools.keys())
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,12 +133,17 @@ impl Registry {
 
     /// Writes who authorised the manifest, once into each audit file, and that each runtime lives.
     fn announce(&self) -> Result<(), Vec<Problem>> {
-        let refused = |refusal: Refusal| vec![Problem::new("shell.audit_write_failed", refusal.reason)];
+        let refused =
+            |refusal: Refusal| vec![Problem::new("shell.audit_write_failed", refusal.reason)];
         let digest = &self.authorized.document().bound_sha256;
         let id = format!("manifest:{}", digest.get(..16).unwrap_or(digest));
         let mut told = HashSet::new();
         for runtime in self.runtimes.values() {
-            if runtime.journal.path().is_none_or(|path| told.insert(path.to_path_buf())) {
+            if runtime
+                .journal
+                .path()
+                .is_none_or(|path| told.insert(path.to_path_buf()))
+            {
                 let body = EventBody::ManifestAuthorized {
                     authorization: self.authorized.how(),
                     grant_id: None,
@@ -142,16 +152,25 @@ impl Registry {
                     admin_policy_sha256: None,
                 };
                 let event = Event::document(&id, body);
-                runtime.journal.write(&event, Moment::BeforeStart).map_err(refused)?;
+                runtime
+                    .journal
+                    .write(&event, Moment::BeforeStart)
+                    .map_err(refused)?;
             }
-            let tools = self.tools.values().filter(|tool| tool.declared.runtime == runtime.id());
+            let tools = self
+                .tools
+                .values()
+                .filter(|tool| tool.declared.runtime == runtime.id());
             let body = EventBody::RuntimeStarted {
                 backend_names: vec![runtime.backend.choice.name.clone()],
                 confinement: runtime.backend.choice.class.as_str().to_owned(),
                 tool_count: tools.count() as u64,
             };
             let event = Event::request(runtime.id(), &id, body);
-            runtime.journal.write(&event, Moment::BeforeStart).map_err(refused)?;
+            runtime
+                .journal
+                .write(&event, Moment::BeforeStart)
+                .map_err(refused)?;
         }
         Ok(())
     }
@@ -161,7 +180,9 @@ impl Registry {
         let digest = &self.authorized.document().bound_sha256;
         let id = format!("manifest:{}", digest.get(..16).unwrap_or(digest));
         for runtime in self.runtimes.values() {
-            let body = EventBody::RuntimeStopped { cause: cause.to_owned() };
+            let body = EventBody::RuntimeStopped {
+                cause: cause.to_owned(),
+            };
             let event = Event::request(runtime.id(), &id, body);
             // A failure is already among the warnings; there is nothing left to refuse.
             let _ = runtime.journal.write(&event, Moment::AfterStart);
@@ -190,8 +211,11 @@ pub async fn materialise(
     let mut runtimes = BTreeMap::new();
     let manifest = &authorized.document().manifest;
     for declared in &manifest.runtimes {
-        let tools: Vec<&Tool> =
-            manifest.tools.iter().filter(|tool| tool.runtime == declared.id).collect();
+        let tools: Vec<&Tool> = manifest
+            .tools
+            .iter()
+            .filter(|tool| tool.runtime == declared.id)
+            .collect();
         let work = runtime::Work {
             host,
             declared,
@@ -212,7 +236,9 @@ pub async fn materialise(
     let mut tools = BTreeMap::new();
     for tool in &manifest.tools {
         // A runtime that failed has been reported; its tools add nothing.
-        let Some(runtime) = runtimes.get(&tool.runtime) else { continue };
+        let Some(runtime) = runtimes.get(&tool.runtime) else {
+            continue;
+        };
         match tools::prepare(host, tool, runtime) {
             Ok(prepared) => {
                 tools.insert(tool.name.clone(), Arc::new(prepared));
@@ -231,7 +257,6 @@ pub async fn materialise(
         approvals: settings.approvals,
         approval_timeout: settings.approval_timeout,
         timeout: settings.timeout,
-        warnings: settings.warnings,
         session_grants: Mutex::new(HashSet::new()),
     };
     registry.announce()?;

@@ -17,7 +17,11 @@ pub(super) fn compile(
     let mut problems = Vec::new();
     let mut locate = |path: &manifest::Path| match host.resolve(path) {
         Ok(resolved) => {
-            match canonical(&resolved).ok().as_ref().and_then(CanonicalPath::to_str) {
+            match canonical(&resolved)
+                .ok()
+                .as_ref()
+                .and_then(CanonicalPath::to_str)
+            {
                 Some(text) => MatcherPath::Canonical(text.to_owned()),
                 None => MatcherPath::Unresolved(resolved.to_string_lossy().into_owned()),
             }
@@ -28,9 +32,14 @@ pub(super) fn compile(
         }
     };
     let texts = |list: &[CanonicalPath]| {
-        list.iter().filter_map(|path| path.to_str().map(str::to_owned)).collect()
+        list.iter()
+            .filter_map(|path| path.to_str().map(str::to_owned))
+            .collect()
     };
-    let lowered = PolicyRoots { read: texts(&roots.read), write: texts(&roots.write) };
+    let lowered = PolicyRoots {
+        read: texts(&roots.read),
+        write: texts(&roots.write),
+    };
     let policy = compiled_policy(runtime, lowered, &mut locate);
     match policy {
         Ok(policy) if problems.is_empty() => Ok(policy),

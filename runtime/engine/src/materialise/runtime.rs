@@ -55,7 +55,9 @@ pub struct Runtime {
 
 impl std::fmt::Debug for Runtime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runtime").field("id", &self.declared.id).finish_non_exhaustive()
+        f.debug_struct("Runtime")
+            .field("id", &self.declared.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -68,7 +70,9 @@ impl Runtime {
     /// Bytes of all `NAME=VALUE` strings.
     pub fn environment_bytes(&self) -> usize {
         let entries = self.environment.entries().iter();
-        entries.map(|(name, value)| name.len() + value.len() + 1).sum()
+        entries
+            .map(|(name, value)| name.len() + value.len() + 1)
+            .sum()
     }
 }
 
@@ -116,17 +120,23 @@ impl Work<'_> {
         self.refuse_extensions(&mut problems);
         let cwd = problems.facts(self.host.working_directory(&declared.cwd));
         let relative = declared.resolver.allow_relative_search_path;
-        let environment =
-            problems.all_facts(environment::build(self.host, &declared.environment, relative));
-        let redactor = environment.as_ref().and_then(|built| self.redactor(built, &mut problems));
+        let environment = problems.all_facts(environment::build(
+            self.host,
+            &declared.environment,
+            relative,
+        ));
+        let redactor = environment
+            .as_ref()
+            .and_then(|built| self.redactor(built, &mut problems));
         let roots = problems.all_facts(roots::freeze(self.host, &declared.capabilities));
         let resolver = match (&cwd, &environment, &roots) {
             (Some(cwd), Some(environment), Some(roots)) => {
-                let built =
-                    Resolver::new(self.host, &declared.resolver, cwd, environment, roots);
+                let built = Resolver::new(self.host, &declared.resolver, cwd, environment, roots);
                 let resolver = problems.all_facts(built);
                 if let Some(resolver) = &resolver {
-                    problems.0.extend(resolver.check_declared().iter().map(from_facts));
+                    problems
+                        .0
+                        .extend(resolver.check_declared().iter().map(from_facts));
                 }
                 resolver
             }
@@ -145,7 +155,17 @@ impl Work<'_> {
             Some(redactor) if problems.0.is_empty() => problems.keep(self.journal(redactor)),
             _ => None,
         };
-        let parts = (cwd, environment, redactor, roots, resolver, limits, policy, backend, journal);
+        let parts = (
+            cwd,
+            environment,
+            redactor,
+            roots,
+            resolver,
+            limits,
+            policy,
+            backend,
+            journal,
+        );
         let (
             Some(cwd),
             Some(environment),
@@ -187,8 +207,14 @@ impl Work<'_> {
     fn refuse_extensions(&self, problems: &mut Problems) {
         let declared = self.declared;
         let reviewers = declared.reviewers.entries.iter();
-        let automatic = reviewers.filter(|entry| !matches!(entry, Reviewer::Ui { .. })).count();
-        let scripts = declared.policy.rules.iter().any(|rule| has_script(&rule.matcher));
+        let automatic = reviewers
+            .filter(|entry| !matches!(entry, Reviewer::Ui { .. }))
+            .count();
+        let scripts = declared
+            .policy
+            .rules
+            .iter()
+            .any(|rule| has_script(&rule.matcher));
         for (present, what) in [
             (automatic > 0, "automatic reviewers"),
             (!declared.interceptors.is_empty(), "interceptors"),
@@ -198,7 +224,9 @@ impl Work<'_> {
         ] {
             if present {
                 let message = format!("this version does not run {what}");
-                problems.0.push(Problem::new("shell.runtime_instantiation_failed", message));
+                problems
+                    .0
+                    .push(Problem::new("shell.runtime_instantiation_failed", message));
             }
         }
     }
@@ -222,7 +250,9 @@ impl Work<'_> {
             }
         }
         for warning in &loaded.warnings {
-            self.settings.warnings.add(warning.code(), &warning.message());
+            self.settings
+                .warnings
+                .add(warning.code(), &warning.message());
         }
         let mut builder = RedactorBuilder::new(&self.declared.secrets.replacement);
         for value in &loaded.values {
@@ -231,7 +261,12 @@ impl Work<'_> {
             problems.keep(registered.map_err(unloadable));
         }
         // Its warnings are those of the loaded values, reported above.
-        problems.keep(builder.build().map(|(redactor, _)| redactor).map_err(unloadable))
+        problems.keep(
+            builder
+                .build()
+                .map(|(redactor, _)| redactor)
+                .map_err(unloadable),
+        )
     }
 
     fn secret_arguments(&self) -> impl Iterator<Item = &str> {
@@ -257,7 +292,13 @@ impl Work<'_> {
 
     fn journal(&self, redactor: &Redactor) -> Result<Journal, Problem> {
         let digest = &self.authorized.document().bound_sha256;
-        audit::open(self.host, &self.declared.audit, digest, redactor, self.settings)
+        audit::open(
+            self.host,
+            &self.declared.audit,
+            digest,
+            redactor,
+            self.settings,
+        )
     }
 }
 
@@ -274,9 +315,13 @@ fn reachable(
 ) {
     let confined = matches!(backend.kind, SelectedKind::Bubblewrap { .. });
     if confined && !cwd_reachable(&roots.current().usable, cwd.as_path()) {
-        let message =
-            format!("the working directory {} lies in no root", cwd.as_path().display());
-        problems.0.push(Problem::new("shell.cwd_unreachable", message));
+        let message = format!(
+            "the working directory {} lies in no root",
+            cwd.as_path().display()
+        );
+        problems
+            .0
+            .push(Problem::new("shell.cwd_unreachable", message));
     }
 }
 

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chatmd_facts::sandbox_facts::{ControlInput, audit_file, control_paths, state_path, system_facts};
+use chatmd_facts::sandbox_facts::{
+    ControlInput, audit_file, control_paths, state_path, system_facts,
+};
 use chatmd_facts::{CanonicalPath, Host};
 use chatmd_plan::facts::{ControlPath, StatePath, SystemFacts};
 
@@ -25,7 +27,10 @@ impl Marker {
         let folder = tempfile::Builder::new().prefix("chatmd-").tempdir()?;
         let path = folder.path().canonicalize()?.join("marker");
         fs::write(&path, b"not for commands\n")?;
-        Ok(Self { path, _folder: folder })
+        Ok(Self {
+            path,
+            _folder: folder,
+        })
     }
 
     /// The file; `None` when a root covers it.
@@ -49,28 +54,44 @@ impl Shared {
     pub(super) fn new(host: &Host, settings: &HostSettings) -> Result<Self, Problem> {
         let failed = |message: String| Problem::new("shell.runtime_instantiation_failed", message);
         let marker = Marker::new().map_err(|error| {
-            failed(format!("the private folder of the runtime can not be made: {error}"))
+            failed(format!(
+                "the private folder of the runtime can not be made: {error}"
+            ))
         })?;
         let system = system_facts().map_err(|error| failed(error.to_string()))?;
         let workspace = host.directory(PathBase::Workspace, None);
         Ok(Self {
             system,
-            state: vec![settings.state_root.clone(), settings.session_dir.join(".chatmd")],
+            state: vec![
+                settings.state_root.clone(),
+                settings.session_dir.join(".chatmd"),
+            ],
             sources: settings.sources.clone(),
             projects: workspace.into_iter().collect(),
             marker,
         })
     }
 
-    /// The runtime's own files as they stand now, and the audit file of one runtime.
+    /// The runtime's own files as they stand now, and the audit file of one runtime. What lies
+    /// below something that is covered is covered with it.
     pub(crate) fn state_paths(&self, audit: Option<&Path>) -> Vec<StatePath> {
         let masked = self.state.iter().filter_map(|path| state_path(path));
-        masked.chain(audit.and_then(audit_file)).collect()
+        let mut paths: Vec<StatePath> = Vec::new();
+        for path in masked.chain(audit.and_then(audit_file)) {
+            if !paths.iter().any(|outer| path.path.starts_with(&outer.path)) {
+                paths.push(path);
+            }
+        }
+        paths
     }
 
     /// Files inside write roots that a person's next command would execute.
     pub(crate) fn control_paths(&self, write_roots: &[CanonicalPath]) -> Vec<ControlPath> {
         let (sources, projects) = (&self.sources, &self.projects);
-        control_paths(&ControlInput { write_roots, sources, projects })
+        control_paths(&ControlInput {
+            write_roots,
+            sources,
+            projects,
+        })
     }
 }

@@ -68,29 +68,53 @@ pub(super) fn prepare(
     runtime: &Runtime,
 ) -> Result<PreparedTool, Vec<Problem>> {
     let mode = match &tool.mode {
-        Mode::Fixed { program, executable_ref, arguments, .. } => {
-            let program = program.as_ref().or(executable_ref.as_ref()).ok_or_else(|| {
-                vec![Problem::new("shell.tool_missing_program", "the tool names no program")]
-            })?;
+        Mode::Fixed {
+            program,
+            executable_ref,
+            arguments,
+            ..
+        } => {
+            let program = program
+                .as_ref()
+                .or(executable_ref.as_ref())
+                .ok_or_else(|| {
+                    vec![Problem::new(
+                        "shell.tool_missing_program",
+                        "the tool names no program",
+                    )]
+                })?;
             let arguments = fixed_arguments(host, arguments, runtime)?;
-            PreparedMode::Fixed { program: program.clone(), arguments }
+            PreparedMode::Fixed {
+                program: program.clone(),
+                arguments,
+            }
         }
         Mode::Structured {} => PreparedMode::Structured,
         Mode::Chain {} => PreparedMode::Chain,
         Mode::Raw { .. } | Mode::Script { .. } => {
             let mode = published::mode_word(&tool.mode);
             let message = format!("this version does not run tools of mode {mode}");
-            return Err(vec![Problem::new("shell.runtime_instantiation_failed", message)]);
+            return Err(vec![Problem::new(
+                "shell.runtime_instantiation_failed",
+                message,
+            )]);
         }
     };
     let mut shape = published::input_shape(tool, runtime.limits.supervision.max_stdin);
     shape.reserved_bytes = runtime.environment_bytes();
     if let PreparedMode::Fixed { program, arguments } = &mode {
         shape.declared_arguments = arguments.len();
-        let declared: usize = arguments.iter().map(|argument| argument.expose().len()).sum();
+        let declared: usize = arguments
+            .iter()
+            .map(|argument| argument.expose().len())
+            .sum();
         shape.reserved_bytes += program.len() + declared;
     }
-    Ok(PreparedTool { declared: tool.clone(), shape, mode })
+    Ok(PreparedTool {
+        declared: tool.clone(),
+        shape,
+        mode,
+    })
 }
 
 fn fixed_arguments(
@@ -106,14 +130,21 @@ fn fixed_arguments(
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(arguments) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(arguments)
+    } else {
+        Err(problems)
+    }
 }
 
 fn one(host: &Host, argument: &FixedArg, runtime: &Runtime) -> Result<Argument, Problem> {
     match argument {
         FixedArg::Literal { value } => Ok(Argument::Plain(value.clone())),
         FixedArg::SecretEnv { name, prefix } => {
-            let value = runtime.environment.get(name).and_then(|value| value.to_str());
+            let value = runtime
+                .environment
+                .get(name)
+                .and_then(|value| value.to_str());
             let value = value.ok_or_else(|| {
                 let message = format!("the secret variable {name} is not set for this runtime");
                 Problem::new("shell.tool_secret_missing", message)

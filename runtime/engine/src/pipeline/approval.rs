@@ -22,7 +22,11 @@ pub(super) fn approval<'a>(
     context: &'a mut Context,
 ) -> Pin<Box<dyn Future<Output = Result<Next, Refusal>> + Send + 'a>> {
     Box::pin(async move {
-        let action = context.decision.as_ref().ok_or_else(Refusal::internal)?.action;
+        let action = context
+            .decision
+            .as_ref()
+            .ok_or_else(Refusal::internal)?
+            .action;
         if action != Action::Ask {
             return Ok(Next::Continue);
         }
@@ -35,21 +39,35 @@ pub(super) fn approval<'a>(
 async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> {
     let identity = identity(invocation, context)?;
     if granted(invocation, &identity) {
-        return answered(invocation, context, AnswerKind::Grant, Some("exact_session"));
+        return answered(
+            invocation,
+            context,
+            AnswerKind::Grant,
+            Some("exact_session"),
+        );
     }
     let scopes = offered(invocation, context);
     let declared = &invocation.runtime.declared.approvals;
-    let rationale = invocation.rationale.as_ref().map(|text| text.as_str().to_owned());
+    let rationale = invocation
+        .rationale
+        .as_ref()
+        .map(|text| text.as_str().to_owned());
     let offered_scopes = scopes.clone();
-    context.note(invocation, EventBody::ApprovalRequested { offered_scopes, rationale })?;
+    context.note(
+        invocation,
+        EventBody::ApprovalRequested {
+            offered_scopes,
+            rationale,
+        },
+    )?;
     let approvals = &invocation.registry.approvals;
     if declared.provider == Provider::None || !approvals.available() {
         answered(invocation, context, AnswerKind::Deny, None)?;
         return Err(match declared.unavailable {
-            Unavailable::Deny => {
-                Refusal::denied(RejectStage::Approval, "approval is unavailable")
+            Unavailable::Deny => Refusal::denied(RejectStage::Approval, "approval is unavailable"),
+            Unavailable::Error => {
+                Refusal::permission_required(display(invocation, context).as_str())
             }
-            Unavailable::Error => Refusal::permission_required(display(invocation, context).as_str()),
         });
     }
     if scopes.is_empty() {
@@ -59,7 +77,9 @@ async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> 
     }
     let request = request(invocation, context, scopes.clone())?;
     let begun = Instant::now();
-    let answer = approvals.ask(request, invocation.registry.approval_timeout).await;
+    let answer = approvals
+        .ask(request, invocation.registry.approval_timeout)
+        .await;
     // A person's thinking is not charged to the request.
     invocation.pause(begun.elapsed());
     act(invocation, context, answer, &scopes, identity)
@@ -82,8 +102,16 @@ fn act(
         }
         Answer::ExactSession if offered.contains(&"exact_session") => {
             let grants = &invocation.registry.session_grants;
-            grants.lock().unwrap_or_else(PoisonError::into_inner).insert(identity);
-            answered(invocation, context, AnswerKind::ApproveScoped, Some("exact_session"))
+            grants
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(identity);
+            answered(
+                invocation,
+                context,
+                AnswerKind::ApproveScoped,
+                Some("exact_session"),
+            )
         }
         Answer::Once | Answer::ExactSession => {
             deny("the requested approval scope is not enabled for this runtime")
@@ -111,20 +139,30 @@ fn answered(
 
 fn granted(invocation: &Invocation, identity: &str) -> bool {
     let grants = &invocation.registry.session_grants;
-    grants.lock().unwrap_or_else(PoisonError::into_inner).contains(identity)
+    grants
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .contains(identity)
 }
 
 /// Scopes that this host can keep. A command that carries a secret offers `once` alone.
 fn offered(invocation: &Invocation, context: &Context) -> Vec<&'static str> {
     let declared = &invocation.runtime.declared.approvals.scopes;
     let redactor = &invocation.runtime.redactor;
-    let secret = context.argv.iter().any(|word| redactor.occurs_in(word.as_bytes()));
+    let secret = context
+        .argv
+        .iter()
+        .any(|word| redactor.occurs_in(word.as_bytes()));
     let possible = |scope: &Scope| match scope {
         Scope::Once => true,
         Scope::ExactSession => !secret,
         Scope::PrefixSession | Scope::DurableExact => false,
     };
-    declared.iter().filter(|scope| possible(scope)).map(|scope| scope.as_str()).collect()
+    declared
+        .iter()
+        .filter(|scope| possible(scope))
+        .map(|scope| scope.as_str())
+        .collect()
 }
 
 fn identity(invocation: &Invocation, context: &Context) -> Result<String, Refusal> {
@@ -146,7 +184,10 @@ fn identity(invocation: &Invocation, context: &Context) -> Result<String, Refusa
 }
 
 fn display(invocation: &Invocation, context: &Context) -> SafeText {
-    display_command(&invocation.runtime.redactor, context.argv.iter().map(String::as_bytes))
+    display_command(
+        &invocation.runtime.redactor,
+        context.argv.iter().map(String::as_bytes),
+    )
 }
 
 fn request(
@@ -162,7 +203,12 @@ fn request(
     Ok(ApprovalRequest {
         request_id: invocation.request_id.clone(),
         runtime_id: runtime.id().to_owned(),
-        manifest_sha256: invocation.registry.authorized().document().bound_sha256.clone(),
+        manifest_sha256: invocation
+            .registry
+            .authorized()
+            .document()
+            .bound_sha256
+            .clone(),
         tool: invocation.tool.declared.name.clone(),
         kind: context.kind.as_str(),
         command: display(invocation, context),
@@ -170,7 +216,11 @@ fn request(
         executable_sha256: resolved.fingerprint().sha256.to_string(),
         trusted: resolved.trusted(),
         cwd: runtime.redactor.line(runtime.cwd.as_bytes()),
-        effects: context.effects()?.iter().map(|effect| line(&effect.to_string())).collect(),
+        effects: context
+            .effects()?
+            .iter()
+            .map(|effect| line(&effect.to_string()))
+            .collect(),
         reason: line(&decision.reason),
         rationale: invocation.rationale.clone(),
         stdin_bytes: context.stdin.bytes,

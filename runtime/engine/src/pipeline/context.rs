@@ -133,7 +133,11 @@ impl Context {
 
     /// Makes the redacted facts for audit from what is known now.
     pub(super) fn describe_for_audit(&mut self, invocation: &Invocation) {
-        let argv: Vec<Vec<u8>> = self.argv.iter().map(|word| word.clone().into_bytes()).collect();
+        let argv: Vec<Vec<u8>> = self
+            .argv
+            .iter()
+            .map(|word| word.clone().into_bytes())
+            .collect();
         let kinds: Vec<&'static str> = match &self.effects {
             Some(effects) => effects.kinds().iter().map(|kind| kind.as_str()).collect(),
             None => Vec::new(),
@@ -146,7 +150,10 @@ impl Context {
             request_kind: self.kind.as_str(),
             argv: &argv,
             cwd: invocation.runtime.cwd.as_bytes(),
-            executable: self.resolved.as_ref().map(|found| found.canonical().as_bytes()),
+            executable: self
+                .resolved
+                .as_ref()
+                .map(|found| found.canonical().as_bytes()),
             effects: &kinds,
             effect_details: &details,
             display: None,
@@ -157,7 +164,10 @@ impl Context {
 
     /// Writes an event about this command before it starts.
     pub(super) fn note(&self, invocation: &Invocation, body: EventBody) -> Result<(), Refusal> {
-        invocation.runtime.journal.write(&self.event(invocation, body), Moment::BeforeStart)
+        invocation
+            .runtime
+            .journal
+            .write(&self.event(invocation, body), Moment::BeforeStart)
     }
 
     /// An event about this command.

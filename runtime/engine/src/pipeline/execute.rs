@@ -50,7 +50,11 @@ pub(super) async fn execute(
     let _permits = permits(invocation, contexts.len()).await?;
     budget.deadline = invocation.deadline();
     let (started, feed) = start_all(invocation, &mut contexts, stdin).await?;
-    let mut flight = InFlight { invocation, contexts, settled: false };
+    let mut flight = InFlight {
+        invocation,
+        contexts,
+        settled: false,
+    };
     flight.note_started(&started)?;
     let mut stages = Vec::with_capacity(started.len());
     for (mut pending, context) in started.into_iter().zip(&mut flight.contexts) {
@@ -61,7 +65,10 @@ pub(super) async fn execute(
         }
         stages.push(pending.into_stage(&invocation.runtime));
     }
-    let mut observer = Notes { invocation, contexts: &flight.contexts };
+    let mut observer = Notes {
+        invocation,
+        contexts: &flight.contexts,
+    };
     let result = supervise::run(stages, feed, budget, &mut observer).await;
     match result {
         Ok(ended) => flight.finish(ended),
@@ -70,12 +77,13 @@ pub(super) async fn execute(
 }
 
 /// Waits for a place among the live processes of the registry; the wait counts as wall time.
-async fn permits(
-    invocation: &Invocation,
-    stages: usize,
-) -> Result<OwnedSemaphorePermit, Refusal> {
+async fn permits(invocation: &Invocation, stages: usize) -> Result<OwnedSemaphorePermit, Refusal> {
     let count = u32::try_from(stages).map_err(|_| Refusal::internal())?;
-    let permits = invocation.registry.processes.clone().acquire_many_owned(count);
+    let permits = invocation
+        .registry
+        .processes
+        .clone()
+        .acquire_many_owned(count);
     match timeout_at(invocation.deadline(), permits).await {
         Ok(Ok(permits)) => Ok(permits),
         Ok(Err(_)) => Err(Refusal::internal()),
@@ -115,7 +123,13 @@ async fn start_all(
     let (mut next_stdin, feed) = match stdin {
         Some(text) => {
             let (read, write) = pipe()?;
-            (Some(read), Some(Feed { pipe: write, bytes: text.as_bytes().to_vec() }))
+            (
+                Some(read),
+                Some(Feed {
+                    pipe: write,
+                    bytes: text.as_bytes().to_vec(),
+                }),
+            )
         }
         None => (None, None),
     };
@@ -135,15 +149,31 @@ async fn start_all(
     for (index, (context, files)) in contexts.iter_mut().zip(&files).enumerate() {
         let (stdout, stdout_write) = pipe()?;
         let (stderr, stderr_write) = pipe()?;
-        let streams =
-            Streams { stdin: next_stdin.take(), stdout: stdout_write, stderr: stderr_write };
+        let streams = Streams {
+            stdin: next_stdin.take(),
+            stdout: stdout_write,
+            stderr: stderr_write,
+        };
         let mut stdout = Some(stdout);
         if index != last {
             next_stdin = stdout.take();
         }
-        let start = timeout_at(invocation.deadline(), start(invocation, context, files, streams));
+        let start = timeout_at(
+            invocation.deadline(),
+            start(invocation, context, files, streams),
+        );
         let result = match start.await {
-            Ok(Ok(running)) => whole(Pending { started: running, stdout, stderr }, invocation).await,
+            Ok(Ok(running)) => {
+                whole(
+                    Pending {
+                        started: running,
+                        stdout,
+                        stderr,
+                    },
+                    invocation,
+                )
+                .await
+            }
             Ok(Err(error)) => Err(refusal_of(error)),
             Err(_) => return Err(Refusal::timed_out(invocation.wall_ms)),
         };
@@ -171,7 +201,11 @@ fn verify(invocation: &Invocation, context: &mut Context) -> Result<Files, Refus
         PlannedLaunch::Direct => Ok::<_, Refusal>(false),
     };
     let interpreter = match resolved.interpreter() {
-        Some(found) => Some(hold(found.file(), sealed(Item::Interpreter)?, "interpreter")?),
+        Some(found) => Some(hold(
+            found.file(),
+            sealed(Item::Interpreter)?,
+            "interpreter",
+        )?),
         None => None,
     };
     Ok(Files {
@@ -189,7 +223,11 @@ fn hold(pinned: &Pinned, sealed: bool, subject: &'static str) -> Result<Verified
             pinned.copy_verified(|chunk| file.write_all(chunk))
         })
     };
-    let sealed = if sealed { Some(copy().map_err(changed)?) } else { None };
+    let sealed = if sealed {
+        Some(copy().map_err(changed)?)
+    } else {
+        None
+    };
     Ok(VerifiedFile { held, sealed })
 }
 
@@ -221,14 +259,19 @@ async fn start(
 
 /// bubblewrap copies sealed files itself, so the file size limit must let it.
 fn sandbox_limits(runtime: &Runtime, context: &Context, plan: &BubblewrapPlan) -> Vec<Limit> {
-    let sealed = plan.levels.iter().filter(|(_, level)| *level == Level::Sealed);
+    let sealed = plan
+        .levels
+        .iter()
+        .filter(|(_, level)| *level == Level::Sealed);
     let sizes = sealed.map(|(item, _)| {
-        let Some(resolved) = &context.resolved else { return 0 };
+        let Some(resolved) = &context.resolved else {
+            return 0;
+        };
         match item {
             Item::Executable => resolved.fingerprint().size,
-            Item::Interpreter => {
-                resolved.interpreter().map_or(0, |found| found.file().fingerprint().size)
-            }
+            Item::Interpreter => resolved
+                .interpreter()
+                .map_or(0, |found| found.file().fingerprint().size),
             Item::Script => 0,
         }
     });
@@ -244,8 +287,12 @@ fn direct<'a>(
 ) -> Result<DirectCommand<'a>, StartError> {
     let runtime = &invocation.runtime;
     let spawn = |reason: &str| StartError::Spawn(reason.to_owned());
-    let resolved = context.resolved.as_ref().ok_or_else(|| spawn("internal runtime error"))?;
-    let word = |bytes: &[u8]| CString::new(bytes).map_err(|_| spawn("an argument holds a NUL byte"));
+    let resolved = context
+        .resolved
+        .as_ref()
+        .ok_or_else(|| spawn("internal runtime error"))?;
+    let word =
+        |bytes: &[u8]| CString::new(bytes).map_err(|_| spawn("an argument holds a NUL byte"));
     let mut argv = vec![word(resolved.located().as_os_str().as_bytes())?];
     for argument in context.argv.iter().skip(1) {
         argv.push(word(argument.as_bytes())?);
@@ -263,7 +310,13 @@ fn direct<'a>(
         env,
         cwd,
         privilege_change: runtime.declared.capabilities.privilege_change,
-        limits: runtime.limits.resources.iter().copied().map(Limit::from).collect(),
+        limits: runtime
+            .limits
+            .resources
+            .iter()
+            .copied()
+            .map(Limit::from)
+            .collect(),
     })
 }
 
@@ -329,7 +382,10 @@ impl InFlight<'_> {
 
     fn write(&self, context: &Context, body: EventBody) -> Result<(), Refusal> {
         let event = context.event(self.invocation, body);
-        self.invocation.runtime.journal.write(&event, Moment::AfterStart)
+        self.invocation
+            .runtime
+            .journal
+            .write(&event, Moment::AfterStart)
     }
 
     /// Writes `terminated` for every command. Failures of the audit are already being handled.
@@ -343,21 +399,27 @@ impl InFlight<'_> {
     fn stop(mut self, stop: Stop<Refusal>, budget: &Budget) -> Refusal {
         let invocation = self.invocation;
         let idle_ms = invocation.runtime.limits.supervision.idle_time;
-        let idle_ms = idle_ms.map_or(0, |idle| u64::try_from(idle.as_millis()).unwrap_or(u64::MAX));
+        let idle_ms = idle_ms.map_or(0, |idle| {
+            u64::try_from(idle.as_millis()).unwrap_or(u64::MAX)
+        });
         let (kind, refusal) = match stop {
             Stop::WallTime => {
                 let ms = invocation.wall_ms;
                 (TerminationKind::TimedOut(ms), Refusal::timed_out(ms))
             }
-            Stop::IdleTime => {
-                (TerminationKind::IdleTimedOut(idle_ms), Refusal::idle_timed_out(idle_ms))
-            }
+            Stop::IdleTime => (
+                TerminationKind::IdleTimedOut(idle_ms),
+                Refusal::idle_timed_out(idle_ms),
+            ),
             Stop::TotalOutput(count) => (
                 TerminationKind::OutputLimitExceeded(budget.total_bytes),
                 Refusal::output_limit(count),
             ),
             Stop::Observer(refusal) => (TerminationKind::AuditFailure, refusal),
-            Stop::Io(error) => (TerminationKind::Cancelled, Refusal::spawn(error.to_string())),
+            Stop::Io(error) => (
+                TerminationKind::Cancelled,
+                Refusal::spawn(error.to_string()),
+            ),
         };
         self.terminated(kind);
         refusal
@@ -370,7 +432,11 @@ impl InFlight<'_> {
         let mut executed = Vec::with_capacity(ended.len());
         let contexts = std::mem::take(&mut self.contexts);
         for (ended, mut context) in ended.into_iter().zip(contexts) {
-            let verdict = if direct { judge_direct(&ended) } else { judge(&ended) };
+            let verdict = if direct {
+                judge_direct(&ended)
+            } else {
+                judge(&ended)
+            };
             let status = match verdict {
                 Verdict::Exited(code) => ExitStatus::Exited(code),
                 Verdict::Signaled(signal) => ExitStatus::Signaled(signal),
@@ -387,7 +453,12 @@ impl InFlight<'_> {
             };
             self.write(&context, EventBody::Finished { status })?;
             let Ended { stdout, stderr, .. } = ended;
-            executed.push(Executed { context, status, stdout, stderr });
+            executed.push(Executed {
+                context,
+                status,
+                stdout,
+                stderr,
+            });
         }
         Ok(executed)
     }
@@ -417,12 +488,24 @@ impl Observer for Notes<'_> {
         bytes: u64,
         last: bool,
     ) -> Result<(), Refusal> {
-        let Some(context) = self.contexts.get(stage) else { return Ok(()) };
+        let Some(context) = self.contexts.get(stage) else {
+            return Ok(());
+        };
         let channel = match channel {
             Channel::Stdout => audit::Channel::Stdout,
             Channel::Stderr => audit::Channel::Stderr,
         };
-        let event = context.event(self.invocation, EventBody::Output { channel, bytes, last });
-        self.invocation.runtime.journal.write(&event, Moment::AfterStart)
+        let event = context.event(
+            self.invocation,
+            EventBody::Output {
+                channel,
+                bytes,
+                last,
+            },
+        );
+        self.invocation
+            .runtime
+            .journal
+            .write(&event, Moment::AfterStart)
     }
 }

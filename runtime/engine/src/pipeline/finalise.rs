@@ -12,7 +12,9 @@ const SLACK: usize = 64 + 1;
 /// Captured bytes for a channel of `limit` bytes.
 pub(super) fn capture_bound(runtime: &Runtime, limit: u64) -> usize {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    limit.saturating_add(runtime.redactor.max_pattern_len()).saturating_add(SLACK)
+    limit
+        .saturating_add(runtime.redactor.max_pattern_len())
+        .saturating_add(SLACK)
 }
 
 /// A command's part of the result.
@@ -63,6 +65,11 @@ fn channel(runtime: &Runtime, captured: &Captured, limit: u64) -> Finalised {
 /// Status of a pipeline: the last stage, or with `pipefail` the rightmost that did not succeed.
 pub(super) fn pipeline_status(stages: &[Finished], pipefail: bool) -> ExitStatus {
     let statuses = stages.iter().map(|stage| stage.status);
-    let failed = statuses.clone().rev().find(|status| pipefail && !status.is_success());
-    failed.or_else(|| statuses.last()).unwrap_or(ExitStatus::Exited(0))
+    let failed = statuses
+        .clone()
+        .rev()
+        .find(|status| pipefail && !status.is_success());
+    failed
+        .or_else(|| stages.last().map(|stage| stage.status))
+        .unwrap_or(ExitStatus::Exited(0))
 }

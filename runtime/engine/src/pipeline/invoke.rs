@@ -49,7 +49,9 @@ pub async fn invoke(
     payload: &[u8],
 ) -> Result<Invoked, UnknownTool> {
     let tool = registry.tool(tool).ok_or(UnknownTool)?;
-    let runtime = registry.runtime(&tool.declared.runtime).ok_or(UnknownTool)?;
+    let runtime = registry
+        .runtime(&tool.declared.runtime)
+        .ok_or(UnknownTool)?;
     let redactor = runtime.redactor.clone();
     let outcome = match ids::request_id() {
         Ok(id) => {
@@ -67,12 +69,22 @@ pub async fn invoke(
             let text = result.render(declared.result, declared.nonzero, total);
             let nonzero_error = declared.nonzero == chatmd_compiler::manifest::Nonzero::Error
                 && !result.status.is_success();
-            Invoked { result: Ok(result), text, nonzero_error, audit_incomplete }
+            Invoked {
+                result: Ok(result),
+                text,
+                nonzero_error,
+                audit_incomplete,
+            }
         }
         Err(refusal) => {
             let error = refusal.into_error(&redactor);
             let text = error.to_json();
-            Invoked { result: Err(error), text, nonzero_error: false, audit_incomplete }
+            Invoked {
+                result: Err(error),
+                text,
+                nonzero_error: false,
+                audit_incomplete,
+            }
         }
     })
 }
@@ -83,7 +95,10 @@ async fn request(mut invocation: Invocation, payload: &[u8]) -> Result<Structure
     journal.check_open()?;
     // Pure, so it may come before the first record, which tells what stdin was.
     let validated = blocking(|| validate(&invocation, payload));
-    let stdin = validated.as_ref().ok().and_then(|(input, _)| input.stdin.as_deref());
+    let stdin = validated
+        .as_ref()
+        .ok()
+        .and_then(|(input, _)| input.stdin.as_deref());
     let stdin = stdin_facts(stdin);
     let received = invocation.event(EventBody::RequestReceived {
         tool_name: invocation.tool.declared.name.clone(),
@@ -95,14 +110,24 @@ async fn request(mut invocation: Invocation, payload: &[u8]) -> Result<Structure
     journal.write(&received, Moment::BeforeStart)?;
     if let Ok((input, _)) = &validated {
         invocation.rationale = input.rationale.as_ref().map(|text| {
-            let safe = invocation.runtime.redactor.text(text.as_bytes(), RATIONALE_BYTES);
+            let safe = invocation
+                .runtime
+                .redactor
+                .text(text.as_bytes(), RATIONALE_BYTES);
             invocation.runtime.redactor.line(safe.as_str().as_bytes())
         });
     }
     let mut completion = Completion::new(&invocation);
     let result = match validated {
         Ok((input, pipelines)) => {
-            run(&invocation, input.stdin.as_deref(), stdin, pipelines, &mut completion).await
+            run(
+                &invocation,
+                input.stdin.as_deref(),
+                stdin,
+                pipelines,
+                &mut completion,
+            )
+            .await
         }
         Err(refusal) => reject_input(&invocation, refusal),
     };
@@ -118,16 +143,15 @@ fn validate(
 ) -> Result<(ToolInput, Vec<Pipeline>), Refusal> {
     let mut input = input::validate(payload, &invocation.tool.shape)
         .map_err(|fault| Refusal::input(fault.code(), fault.to_string()))?;
-    let nothing = InputRequest::Fixed { arguments: Vec::new() };
+    let nothing = InputRequest::Fixed {
+        arguments: Vec::new(),
+    };
     let request = std::mem::replace(&mut input.request, nothing);
     let pipelines = pipelines(&invocation.tool, request)?;
     Ok((input, pipelines))
 }
 
-fn reject_input(
-    invocation: &Invocation,
-    refusal: Refusal,
-) -> Result<StructuredResult, Refusal> {
+fn reject_input(invocation: &Invocation, refusal: Refusal) -> Result<StructuredResult, Refusal> {
     if let Some(stage) = refusal.stage {
         let body = EventBody::Rejected {
             code: refusal.code.to_owned(),
@@ -192,18 +216,29 @@ async fn run(
             let facts = match (position, first) {
                 (0, true) => stdin_facts.clone(),
                 (0, false) => StdinFacts::default(),
-                _ => StdinFacts { kind: StdinKind::Pipeline, ..StdinFacts::default() },
+                _ => StdinFacts {
+                    kind: StdinKind::Pipeline,
+                    ..StdinFacts::default()
+                },
             };
             let mut context = Context::new(index, argv, facts);
             index += 1;
             prepare(invocation, &mut context).await?;
             contexts.push(context);
         }
-        backends.push(contexts.iter().map(|_| runtime.backend.choice.name.as_str()).collect());
+        backends.push(
+            contexts
+                .iter()
+                .map(|_| runtime.backend.choice.name.as_str())
+                .collect(),
+        );
         let stdin = stdin.filter(|text| first && !text.is_empty());
         let executed = execute(invocation, contexts, stdin, &mut budget).await?;
         let stages: Vec<Finished> = blocking(|| {
-            executed.into_iter().map(|executed| finalise(runtime, executed)).collect()
+            executed
+                .into_iter()
+                .map(|executed| finalise(runtime, executed))
+                .collect()
         });
         last = Some(pipeline_status(&stages, runtime.declared.pipefail));
         completion.count(&stages);
@@ -237,8 +272,16 @@ fn result(
         stderr: stderr.text,
         backend: join_backends(backends),
         runtime_id: runtime.id().to_owned(),
-        manifest_sha256: invocation.registry.authorized().document().bound_sha256.clone(),
-        commands: finished.into_iter().map(|finished| finished.command).collect(),
+        manifest_sha256: invocation
+            .registry
+            .authorized()
+            .document()
+            .bound_sha256
+            .clone(),
+        commands: finished
+            .into_iter()
+            .map(|finished| finished.command)
+            .collect(),
     })
 }
 
@@ -276,10 +319,17 @@ impl<'a> Completion<'a> {
     ) -> Result<StructuredResult, Refusal> {
         let (outcome, code, moment) = match &result {
             Ok(_) => (CompletionOutcome::Result, None, Moment::AfterStart),
-            Err(refusal) => (CompletionOutcome::Error, Some(refusal.code), Moment::AfterStart),
+            Err(refusal) => (
+                CompletionOutcome::Error,
+                Some(refusal.code),
+                Moment::AfterStart,
+            ),
         };
         let texts = result.as_ref().ok().map(|result| {
-            (result.stdout.as_str().to_owned(), result.stderr.as_str().to_owned())
+            (
+                result.stdout.as_str().to_owned(),
+                result.stderr.as_str().to_owned(),
+            )
         });
         self.write(outcome, code, texts, moment)?;
         result

@@ -55,13 +55,14 @@ fn bubblewrap_plan(invocation: &Invocation, context: &Context) -> Result<Bubblew
     };
     let resolved = context.resolved()?;
     let executable = resolved.target();
-    let interpreter = resolved.interpreter().map(|interpreter| interpreter.target());
+    let interpreter = resolved
+        .interpreter()
+        .map(|interpreter| interpreter.target());
     let build = || {
         let roots = runtime.roots.current().usable;
         let state = runtime.shared.state_paths(runtime.journal.path());
         let control = runtime.shared.control_paths(&runtime.roots.write);
-        let arguments: Vec<OsString> =
-            context.argv.iter().skip(1).map(OsString::from).collect();
+        let arguments: Vec<OsString> = context.argv.iter().skip(1).map(OsString::from).collect();
         let input = Input {
             features: wrapper.features(),
             settings: *settings,

@@ -41,9 +41,20 @@ pub(super) fn pipelines(
     tool: &PreparedTool,
     request: InputRequest,
 ) -> Result<Vec<Pipeline>, Refusal> {
-    let one = |argv| vec![Pipeline { condition: Condition::Always, stages: vec![argv] }];
+    let one = |argv| {
+        vec![Pipeline {
+            condition: Condition::Always,
+            stages: vec![argv],
+        }]
+    };
     match (&tool.mode, request) {
-        (PreparedMode::Fixed { program, arguments: declared }, InputRequest::Fixed { arguments }) => {
+        (
+            PreparedMode::Fixed {
+                program,
+                arguments: declared,
+            },
+            InputRequest::Fixed { arguments },
+        ) => {
             let mut argv = Vec::with_capacity(1 + declared.len() + arguments.len());
             argv.push(program.clone());
             argv.extend(declared.iter().map(Argument::expose).map(str::to_owned));
@@ -67,7 +78,10 @@ fn of_chain(chain: Chain) -> Vec<Pipeline> {
         .pipelines
         .into_iter()
         .zip(conditions)
-        .map(|(pipeline, condition)| Pipeline { condition, stages: pipeline.stages })
+        .map(|(pipeline, condition)| Pipeline {
+            condition,
+            stages: pipeline.stages,
+        })
         .collect()
 }
 
@@ -83,7 +97,12 @@ mod tests {
         let conditions: Vec<_> = pipelines.iter().map(|p| p.condition).collect();
         assert_eq!(
             conditions,
-            [Condition::Always, Condition::Success, Condition::Failure, Condition::Always]
+            [
+                Condition::Always,
+                Condition::Success,
+                Condition::Failure,
+                Condition::Always
+            ]
         );
         assert_eq!(pipelines.get(1).unwrap().stages.len(), 2);
         // A failing `a` skips `b | c` and runs `d`.

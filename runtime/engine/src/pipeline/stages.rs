@@ -5,9 +5,7 @@ use std::pin::Pin;
 
 use chatmd_facts::policy_host::{LiveHost, RequestFacts, command_facts};
 use chatmd_policy::bounds::check_argv;
-use chatmd_policy::{
-    Action, NoObserver, ScriptsNotRun, check_capabilities, decide, infer_effects,
-};
+use chatmd_policy::{Action, NoObserver, ScriptsNotRun, check_capabilities, decide, infer_effects};
 
 use super::approval::approval;
 use super::context::{Context, Invocation};
@@ -48,14 +46,38 @@ pub struct Stage {
 
 /// Everything that happens to a command before it may start. No other code prepares commands.
 pub const PREPARATION: &[Stage] = &[
-    Stage { name: "bounds", run: Run::Now(bounds) },
-    Stage { name: "resolution", run: Run::Now(resolution) },
-    Stage { name: "effects", run: Run::Now(effects) },
-    Stage { name: "capability", run: Run::Now(capability) },
-    Stage { name: "policy", run: Run::Now(policy) },
-    Stage { name: "approval", run: Run::Wait(approval) },
-    Stage { name: "capability after approval", run: Run::Now(capability_again) },
-    Stage { name: "plan", run: Run::Now(plan) },
+    Stage {
+        name: "bounds",
+        run: Run::Now(bounds),
+    },
+    Stage {
+        name: "resolution",
+        run: Run::Now(resolution),
+    },
+    Stage {
+        name: "effects",
+        run: Run::Now(effects),
+    },
+    Stage {
+        name: "capability",
+        run: Run::Now(capability),
+    },
+    Stage {
+        name: "policy",
+        run: Run::Now(policy),
+    },
+    Stage {
+        name: "approval",
+        run: Run::Wait(approval),
+    },
+    Stage {
+        name: "capability after approval",
+        run: Run::Now(capability_again),
+    },
+    Stage {
+        name: "plan",
+        run: Run::Now(plan),
+    },
 ];
 
 /// Most rewrites of one command.
@@ -88,7 +110,10 @@ async fn all_stages(invocation: &Invocation, context: &mut Context) -> Result<()
         }
         context.depth += 1;
         if context.depth > MAX_REWRITES {
-            return Err(Refusal::denied(RejectStage::Interceptor, "too many command rewrites"));
+            return Err(Refusal::denied(
+                RejectStage::Interceptor,
+                "too many command rewrites",
+            ));
         }
     }
 }
@@ -99,7 +124,9 @@ pub(super) fn reject(
     context: &mut Context,
     refusal: &Refusal,
 ) -> Result<(), Refusal> {
-    let Some(stage) = refusal.stage else { return Ok(()) };
+    let Some(stage) = refusal.stage else {
+        return Ok(());
+    };
     if context.audit.is_none() {
         context.describe_for_audit(invocation);
     }
@@ -150,8 +177,16 @@ fn effects(invocation: &Invocation, context: &mut Context) -> Result<Next, Refus
         stdin_bytes: context.stdin.bytes,
     };
     let resolved = context.resolved()?;
-    let (trusted, sha256) = (resolved.trusted(), resolved.fingerprint().sha256.to_string());
-    let facts = command_facts(Some(resolved), context.argv.clone(), request, &runtime.environment);
+    let (trusted, sha256) = (
+        resolved.trusted(),
+        resolved.fingerprint().sha256.to_string(),
+    );
+    let facts = command_facts(
+        Some(resolved),
+        context.argv.clone(),
+        request,
+        &runtime.environment,
+    );
     let host = LiveHost::new(&runtime.resolver);
     let direct = matches!(runtime.backend.kind, SelectedKind::Direct);
     let effects = infer_effects(&facts, &host, direct);
@@ -213,7 +248,11 @@ fn policy(invocation: &Invocation, context: &mut Context) -> Result<Next, Refusa
 
 /// Links may have moved while a person was thinking.
 fn capability_again(invocation: &Invocation, context: &mut Context) -> Result<Next, Refusal> {
-    if context.approved { capability(invocation, context) } else { Ok(Next::Continue) }
+    if context.approved {
+        capability(invocation, context)
+    } else {
+        Ok(Next::Continue)
+    }
 }
 
 #[cfg(test)]
