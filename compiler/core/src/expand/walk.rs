@@ -204,6 +204,7 @@ impl Walk<'_> {
             _ => self.claim_namespace(at, import, file),
         };
         let Some((src, (path, found))) = found else {
+            self.unread(import, reading);
             return;
         };
         let target = match found {
@@ -216,13 +217,16 @@ impl Walk<'_> {
                 self.out
                     .diagnostics
                     .push(report::unavailable(place, &src.value, error));
+                self.unread(import, reading);
                 return;
             }
         };
         let Some(namespace) = namespace else { return };
-        if self.closes_cycle(at, target.file, target.identity)
-            || !self.within_limits(at, target.file)
-        {
+        if self.closes_cycle(at, target.file, target.identity) {
+            return;
+        }
+        if !self.within_limits(at, target.file) {
+            self.unread(import, reading);
             return;
         }
         let index = self.add_file(at, path, target.file, &src.value, reading);
@@ -236,6 +240,27 @@ impl Walk<'_> {
             import: Some(at),
             work,
         });
+    }
+
+    /// Notes that whatever a document import would have declared is not known.
+    fn unread(&mut self, import: &ImportDecl, reading: Reading) {
+        if reading == Reading::Content {
+            return;
+        }
+        let outer = self.stack.last().and_then(|frame| frame.namespace.clone());
+        let written = match &import.namespace {
+            Field::Value(written) => Some(written.value.clone()),
+            Field::Poisoned { raw, .. } => raw.clone(),
+            Field::Absent => None,
+        };
+        let namespace = match (outer, written) {
+            (Some(outer), Some(written)) => Some(format!("{outer}:{written}")),
+            (outer, written) => written.or(outer),
+        };
+        let missing = &mut self.out.document.missing;
+        if !missing.contains(&namespace) {
+            missing.push(namespace);
+        }
     }
 
     fn work(&self, index: FileIndex, file: FileInput, reading: Reading) -> Work {

@@ -11,11 +11,12 @@ use super::inherit::written;
 use super::input::ExpandedItem;
 use super::registry::{Parent, field_place};
 use super::report::{Fill, error, note, place, quote, warning};
+use super::taint::Taint;
 use crate::decl::{MatcherDecl, MatcherKindDecl, RuntimeDecl};
 use crate::diagnostics::{Diagnostic, Place};
 use crate::manifest::{
-    Action, ApprovalProvider, AuditContent, AuditFormat, Backend, Confinement, Matcher,
-    MatcherFailure, Platform, Reviewer, ReviewerMode, Sandbox, Scope,
+    Action, ApprovalProvider, AuditFormat, Backend, Confinement, Matcher, MatcherFailure, Platform,
+    Reviewer, ReviewerMode, Sandbox, Scope,
 };
 
 /// Most matcher nodes of a runtime (spec 02 section 11.1).
@@ -28,9 +29,7 @@ pub(crate) fn runtimes(cx: &mut Context<'_>) {
         let Some(effective) = node.effective.clone() else {
             continue;
         };
-        if node.tainted {
-            continue;
-        }
+        let taint = node.taint;
         let parent = match node.parent {
             Parent::Runtime(parent) => cx.registry.runtimes[parent].effective.clone(),
             _ => None,
@@ -44,7 +43,7 @@ pub(crate) fn runtimes(cx: &mut Context<'_>) {
             parent,
             platform: cx.platform,
         };
-        for finding in check.all() {
+        for finding in check.all(taint) {
             cx.sink.push(finding);
         }
     }
@@ -62,14 +61,27 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn all(&self) -> Vec<Diagnostic> {
+    fn all(&self, taint: Taint) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
-        self.backends(&mut findings);
-        self.approvals(&mut findings);
-        self.reviewers(&mut findings);
-        self.audit(&mut findings);
-        self.matchers(&mut findings);
-        self.rules(&mut findings);
+        let clean = |sections| !taint.touches(sections);
+        if clean(Taint::CAPABILITIES.and(Taint::BACKENDS)) {
+            self.backends(&mut findings);
+        }
+        if clean(Taint::APPROVALS) {
+            self.approvals(&mut findings);
+        }
+        if clean(Taint::APPROVALS.and(Taint::REVIEWERS)) {
+            self.reviewers(&mut findings);
+        }
+        if clean(Taint::AUDIT) {
+            self.audit(&mut findings);
+        }
+        if clean(Taint::POLICY.and(Taint::INTERCEPTORS)) {
+            self.matchers(&mut findings);
+        }
+        if clean(Taint::POLICY.and(Taint::CAPABILITIES)) {
+            self.rules(&mut findings);
+        }
         findings
     }
 
@@ -281,23 +293,6 @@ impl Check<'_> {
             .hint("choose another `format`, or remove the filter");
             findings.push(self.finish(finding, "audit"));
         }
-        if let Some(content) = section
-            .content
-            .as_ref()
-            .filter(|c| c.value == AuditContent::Full)
-        {
-            let finding = warning(
-                "shell.audit_full_content",
-                self.at(content.span),
-                format!(
-                    "runtime {} writes complete commands and output to its audit",
-                    quote(&self.id)
-                ),
-            )
-            .label("may record secrets that no rule redacts")
-            .hint("prefer `content=\"redacted\"`");
-            findings.push(self.finish(finding, "audit"));
-        }
     }
 
     fn matchers(&self, findings: &mut Vec<Diagnostic>) {
@@ -352,21 +347,16 @@ impl Check<'_> {
                         .runtime(&self.id),
                 );
             }
-            let drops = rule.action == Action::Deny
-                || (rule.action == Action::Ask && effective.policy == Action::Allow);
-            if drops {
-                self.clamped(matcher, &format!("rule {id}"), &rule.id.value, findings);
-            }
-        }
-        for interceptor in self
-            .decl
-            .interceptors
-            .iter()
-            .flat_map(|section| &section.entries)
-        {
-            if let Some(matcher) = &interceptor.matcher {
-                let id = &interceptor.id.value;
-                self.clamped(matcher, &format!("interceptor {}", quote(id)), id, findings);
+            // Lowering knows a default that the same section writes, and `deny` anyhow.
+            let inherited_allow = rule.action == Action::Ask
+                && effective.policy == Action::Allow
+                && self
+                    .decl
+                    .policy
+                    .as_ref()
+                    .is_some_and(|section| section.default.is_none());
+            if inherited_allow {
+                self.clamped(matcher, &rule.id.value, findings);
             }
         }
     }
@@ -376,13 +366,7 @@ impl Check<'_> {
     }
 
     /// `failure="no_match"` where it could be read as dropping the restriction.
-    fn clamped(
-        &self,
-        matcher: &MatcherDecl,
-        owner: &str,
-        id: &str,
-        findings: &mut Vec<Diagnostic>,
-    ) {
+    fn clamped(&self, matcher: &MatcherDecl, id: &str, findings: &mut Vec<Diagnostic>) {
         let mut open = vec![matcher];
         while let Some(matcher) = open.pop() {
             match &matcher.kind {
@@ -396,11 +380,12 @@ impl Check<'_> {
                         "shell.matcher_failure_clamped",
                         self.at(matcher.name),
                         format!(
-                            "a failing script does not switch {owner} off: it counts as a match"
+                            "a failing script does not switch rule {} off: it counts as a match",
+                            quote(id)
                         ),
                     )
                     .label("`failure=\"no_match\"` has no effect here")
-                    .hint("drop `failure`, or write `failure=\"deny\"` to refuse the command");
+                    .hint("drop `failure`");
                     findings.push(finding.path(self.rule_path(id)).runtime(&self.id));
                 }
                 _ => {}

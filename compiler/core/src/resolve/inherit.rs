@@ -10,6 +10,7 @@ use super::profiles::{self, CONSERVATIVE};
 use super::reference::BUILTIN;
 use super::registry::Parent;
 use super::report::{Fill, error, list, nearest, place, quote};
+use super::taint::Taint;
 use crate::decl::{Field, Sp};
 use crate::manifest::Profile;
 
@@ -101,7 +102,7 @@ pub(crate) fn effective(cx: &mut Context<'_>) {
                         .rposition(|member| *member == index)
                         .unwrap_or(0);
                     for member in &chain[from..] {
-                        cx.registry.runtimes[*member].tainted = true;
+                        cx.registry.runtimes[*member].taint = Taint::ALL;
                     }
                     next = None;
                 }
@@ -133,8 +134,9 @@ fn merge_one(cx: &mut Context<'_>, index: usize) {
         Parent::Runtime(parent) => {
             let parent = &cx.registry.runtimes[parent];
             let inherited = parent.effective.clone();
-            let (id, tainted) = (Arc::<str>::from(parent.id.as_str()), parent.tainted);
-            cx.registry.runtimes[index].tainted |= tainted;
+            let (id, taint) = (Arc::<str>::from(parent.id.as_str()), parent.taint);
+            let own = &mut cx.registry.runtimes[index].taint;
+            *own = own.and(taint);
             match inherited {
                 Some(inherited) => {
                     let mut effective = inherited.as_ref().clone();
@@ -145,7 +147,7 @@ fn merge_one(cx: &mut Context<'_>, index: usize) {
             }
         }
         Parent::Unavailable => {
-            cx.registry.runtimes[index].tainted = true;
+            cx.registry.runtimes[index].taint = Taint::ALL;
             Effective::builtin(&CONSERVATIVE, file)
         }
     };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::convert::Local;
 use super::effective::{At, Effective, Entry, Secret};
 use super::report::{Fill, error, quote, warning};
+use super::taint::Taint;
 use crate::decl::{
     AnalyzersDecl, ApprovalsDecl, AuditDecl, BackendKindDecl, BackendsDecl, CapabilitiesDecl,
     EnvOpDecl, EnvironmentDecl, InterceptorsDecl, LimitsDecl, Merge, PathExpr, PolicyDecl,
@@ -182,7 +183,8 @@ fn nothing_to_override<T>(
     section: &Section,
 ) {
     let Some(at) = entry.at else { return };
-    if local.tainted() {
+    // Only entries of `resolver` and `policy` have `override`.
+    if local.tainted(Taint::RESOLVER.and(Taint::POLICY)) {
         return;
     }
     let message = format!("no inherited {} has the id {}", section.entry, quote(id));
@@ -211,8 +213,10 @@ impl Local<'_, '_> {
         }
     }
 
-    fn tainted(&self) -> bool {
-        self.cx.registry.runtimes[self.runtime].tainted
+    fn tainted(&self, sections: Taint) -> bool {
+        self.cx.registry.runtimes[self.runtime]
+            .taint
+            .touches(sections)
     }
 
     fn entry<T>(&self, id: &Sp<String>, value: Option<T>) -> Entry<T> {
@@ -289,7 +293,10 @@ fn resolver(local: &mut Local<'_, '_>, effective: &mut Effective, decl: &Resolve
         &section,
     );
     relative_paths(local, effective.allow_relative_search_path, decl);
-    if decl.merge == Merge::Replace && effective.search_path.is_empty() && !local.tainted() {
+    if decl.merge == Merge::Replace
+        && effective.search_path.is_empty()
+        && !local.tainted(Taint::RESOLVER)
+    {
         let at = local.place(decl.name);
         let finding = warning(
             "shell.search_path_cleared",
@@ -304,32 +311,33 @@ fn resolver(local: &mut Local<'_, '_>, effective: &mut Effective, decl: &Resolve
     }
 }
 
-/// Relative literals: legal in a search path with the flag, never as a trusted root.
+/// Relative literals in the search path; as trusted roots they are refused by lowering.
 fn relative_paths(local: &mut Local<'_, '_>, allowed: bool, decl: &ResolverDecl) {
-    let searched = decl
+    if allowed {
+        return;
+    }
+    for path in decl
         .search_path
         .iter()
-        .filter(|_| !allowed)
-        .map(|path| (path, "search_path"));
-    let trusted = decl.trusted_roots.iter().map(|path| (path, "trusted_root"));
-    for (path, element) in searched.chain(trusted) {
-        if !path.value.relative_literal {
-            continue;
-        }
-        let message = format!("{element} {} is relative", quote(&path.value.path));
-        let mut finding = error(
+        .filter(|path| path.value.relative_literal)
+    {
+        let message = format!("search path {} is relative", quote(&path.value.path));
+        let finding = error(
             "shell.relative_search_path",
             local.place(path.span),
             message,
         )
         .label("where it leads depends on the file that declares it")
-        .hint("write an absolute path, or one that starts with a variable such as `${workspace}`");
-        if element == "search_path" {
-            finding = finding.hint("or set `allow_relative_search_path=\"true\"` on `resolver`");
-        }
-        let finding = finding
-            .path(["shell_access", local.written, "resolver", element, "path"])
-            .runtime(local.id());
+        .hint("start it with `/` or with a variable such as `${workspace}`")
+        .hint("or set `allow_relative_search_path=\"true\"` on `resolver`")
+        .path([
+            "shell_access",
+            local.written,
+            "resolver",
+            "search_path",
+            "path",
+        ])
+        .runtime(local.id());
         local.cx.sink.push(finding);
     }
 }

@@ -19,6 +19,7 @@ mod profiles;
 mod reference;
 mod registry;
 mod report;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod tools;

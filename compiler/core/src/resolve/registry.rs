@@ -9,6 +9,7 @@ use super::input::{Expanded, ExpandedItem};
 use super::profiles::Profile;
 use super::reference::{Names, qualify};
 use super::report::{Fill, Sink, error, place, quote, warning};
+use super::taint::Taint;
 use crate::decl::{
     Decl, Field, ModeratorDecl, RuntimeDecl, ScriptDecl, ScriptSourceDecl, ToolDecl, ToolForm,
 };
@@ -39,9 +40,9 @@ pub(crate) struct RuntimeNode<'a> {
     pub(crate) decl: &'a RuntimeDecl,
     pub(crate) parent: Parent,
     pub(crate) effective: Option<Arc<Effective>>,
-    /// Some value of the chain is missing because it was reported: what only the merged whole
-    /// shows is not checked.
-    pub(crate) tainted: bool,
+    /// Sections in which some value of the chain is missing because it was reported: what only
+    /// the merged whole shows is not checked there.
+    pub(crate) taint: Taint,
     /// A tool, the moderator, a hook or a child names it.
     pub(crate) used: bool,
 }
@@ -171,7 +172,7 @@ impl<'a> Registry<'a> {
             decl,
             parent: Parent::Unavailable,
             effective: None,
-            tainted: item.decl.broken,
+            taint: Taint::of(&item.decl),
             used: false,
         };
         match &decl.id {

@@ -7,6 +7,7 @@ use super::input::ExpandedItem;
 use super::profiles::LEGACY_ID;
 use super::registry::is_shell;
 use super::report::{Fill, error, list, nearest, place, quote, warning};
+use super::taint::Taint;
 use crate::decl::{CommandDecl, FixedArgDecl, ModeDecl, ShellToolDecl, Sp, ToolForm};
 use crate::diagnostics::Place;
 use crate::manifest::{EnvOp, FixedArg, Inherit, Mode, Phase, Presence, Scope, Stream, Tool};
@@ -221,25 +222,32 @@ impl Check<'_> {
         let Some(effective) = node.effective.clone() else {
             return;
         };
-        if node.tainted {
-            return;
+        let (id, taint) = (node.id.clone(), node.taint);
+        if !taint.touches(Taint::INTERCEPTORS) {
+            self.stream(cx, &effective, &id);
         }
-        let id = node.id.clone();
-        self.stream(cx, &effective, &id);
         match &self.shell.mode {
             Some(ModeDecl::Fixed {
                 command, arguments, ..
             }) => {
-                if let CommandDecl::ExecutableRef(reference) = command {
+                if let CommandDecl::ExecutableRef(reference) = command
+                    && !taint.touches(Taint::RESOLVER)
+                {
                     self.executable(cx, &effective, &id, reference);
                 }
                 for argument in arguments {
-                    if let FixedArgDecl::SecretEnv { name, .. } = argument {
+                    if let FixedArgDecl::SecretEnv { name, .. } = argument
+                        && !taint.touches(Taint::ENVIRONMENT)
+                    {
                         self.secret(cx, &effective, &id, name);
                     }
                 }
             }
-            Some(ModeDecl::Raw { .. }) => self.raw(cx, &effective, &id),
+            Some(ModeDecl::Raw { .. })
+                if !taint.touches(Taint::CAPABILITIES.and(Taint::APPROVALS)) =>
+            {
+                self.raw(cx, &effective, &id);
+            }
             _ => {}
         }
     }

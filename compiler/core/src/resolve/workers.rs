@@ -5,6 +5,7 @@ use super::effective::Effective;
 use super::inherit::written;
 use super::registry::field_place;
 use super::report::{Fill, quote, warning};
+use super::taint::Taint;
 use crate::diagnostics::{Diagnostic, Place};
 use crate::manifest::{Action, ApprovalProvider, Matcher, Path, Sandbox};
 
@@ -18,7 +19,7 @@ pub(crate) fn check(cx: &mut Context<'_>) {
         let Some(effective) = worker.effective.clone() else {
             continue;
         };
-        if worker.tainted || used.owner == used.worker {
+        if worker.taint != Taint::NONE || used.owner == used.worker {
             continue;
         }
         let path = [
