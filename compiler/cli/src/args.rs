@@ -68,6 +68,10 @@ pub enum Command {
     Manifest(ManifestArgs),
     /// Explain a diagnostic code
     Explain(Explain),
+    /// Lay out the declarations of documents; messages and scripts stay as they are
+    Fmt(Fmt),
+    /// Print a completion script for a shell
+    Completions(Completions),
 }
 
 /// Options of commands that read documents.
@@ -283,4 +287,46 @@ pub struct Explain {
         conflicts_with = "list"
     )]
     pub code: Option<String>,
+}
+
+const FMT_END: &str = "\
+Exit codes:
+  0  done, or nothing to do    1  a document has syntax errors, or --check found work
+  2  usage error    4  a document cannot be read or written
+
+Example:
+  chatmdc fmt --check agents/review.chatmd";
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+#[command(after_help = FMT_END)]
+pub struct Fmt {
+    /// Write nothing; list the documents that would change and fail if there are any
+    #[arg(long, overrides_with = "check")]
+    pub check: bool,
+    /// Write nothing; print what would change
+    #[arg(long, overrides_with = "diff")]
+    pub diff: bool,
+    /// Read standard input and write the result to standard output
+    #[arg(long, overrides_with = "stdin", conflicts_with = "documents")]
+    pub stdin: bool,
+    /// Documents
+    #[arg(value_name = "DOC", required_unless_present = "stdin")]
+    pub documents: Vec<Utf8PathBuf>,
+}
+
+const COMPLETIONS_END: &str = "\
+Exit codes:
+  0  success    2  usage error
+
+Example:
+  chatmdc completions bash > ~/.local/share/bash-completion/completions/chatmdc";
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPLETIONS_END)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
 }

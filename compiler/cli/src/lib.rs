@@ -10,6 +10,7 @@ pub mod commands;
 pub mod documents;
 pub mod env_file;
 pub mod exit;
+pub mod files;
 pub mod live;
 pub mod output;
 pub mod report;
@@ -18,7 +19,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 
 use chatmd_compiler::SafeText;
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Cli, ColorChoice, Command};
 use output::Output;
@@ -42,6 +43,13 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Inspect(args) => commands::inspect::run(args, cli.common, &mut output),
         Command::Manifest(args) => commands::manifest::run(args, cli.common, &mut output),
         Command::Explain(args) => commands::explain::run(args, &mut output),
+        Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
+        Command::Completions(args) => {
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Cli::command(), "chatmdc", &mut script);
+            output.result(script);
+            exit::OK
+        }
     };
     output.finish(code)
 }

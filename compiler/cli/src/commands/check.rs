@@ -1,5 +1,6 @@
 //! `chatmdc check` (spec 10 section 2.1).
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use chatmd_compiler::diagnostics::registry::Level;
@@ -27,15 +28,16 @@ pub fn run(args: &Check, common: Common, output: &mut Output) -> u8 {
         complain(output, &message);
         return exit::REFUSED;
     }
+    // The process ends with the report: taking the database apart first would only take time.
     let mut documents = match Documents::new(&args.reading) {
-        Ok(documents) => documents,
+        Ok(documents) => ManuallyDrop::new(documents),
         Err(why) => {
             complain(output, &why.to_string());
             return exit::IO;
         }
     };
     let (compilations, unreadable) = match compile_all(args, &mut documents) {
-        Ok(done) => done,
+        Ok((compilations, unreadable)) => (ManuallyDrop::new(compilations), unreadable),
         Err(message) => return usage(output, &message),
     };
     let quiet = common.quiet && matches!(args.format, CheckFormat::Human | CheckFormat::Concise);
@@ -84,7 +86,8 @@ fn compile_all(args: &Check, documents: &mut Documents) -> Result<Compiled, Stri
     {
         return Err("standard input can be read only once".to_owned());
     }
-    let options = compile_options(&args.reading);
+    let mut options = compile_options(&args.reading);
+    options.digests = false;
     let mut roots = Vec::new();
     let mut unreadable = Vec::new();
     for operand in &args.documents {

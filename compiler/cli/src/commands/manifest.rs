@@ -1,8 +1,5 @@
 //! `chatmdc manifest` (spec 10 section 2.3).
 
-use std::io::Write as _;
-
-use camino::Utf8Path;
 use chatmd_compiler::manifest::{self, Manifest};
 use chatmd_compiler::{Compilation, compile};
 
@@ -11,7 +8,7 @@ use crate::args::{Common, ManifestArgs};
 use crate::documents::{Documents, compile_options};
 use crate::output::Output;
 use crate::report::Summary;
-use crate::{exit, live};
+use crate::{exit, files, live};
 
 /// Runs the command.
 pub fn run(args: &ManifestArgs, common: Common, output: &mut Output) -> u8 {
@@ -124,7 +121,7 @@ fn deliver(args: &ManifestArgs, bytes: &[u8], output: &mut Output) -> u8 {
             output.result(bytes);
             exit::OK
         }
-        Some(path) => match write_whole(path, bytes) {
+        Some(path) => match files::replace(path, bytes) {
             Ok(()) => exit::OK,
             Err(error) => {
                 complain(output, &format!("cannot write `{path}`: {error}"));
@@ -132,37 +129,4 @@ fn deliver(args: &ManifestArgs, bytes: &[u8], output: &mut Output) -> u8 {
             }
         },
     }
-}
-
-/// Replaces a file whole or not at all.
-fn write_whole(path: &Utf8Path, bytes: &[u8]) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Err(std::io::Error::new(
-            std::io::ErrorKind::IsADirectory,
-            "it is a directory",
-        ));
-    }
-    let directory = match path.parent() {
-        Some(parent) if parent != "" => parent,
-        _ => Utf8Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".chatmdc-")
-        .tempfile_in(directory)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    #[cfg(unix)]
-    {
-        // A temporary file is private; the result is as readable as any new file. An existing
-        // file keeps its mode.
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = match std::fs::metadata(path) {
-            Ok(existing) => existing.permissions().mode() & 0o777,
-            Err(_) => 0o644,
-        };
-        file.as_file()
-            .set_permissions(std::fs::Permissions::from_mode(mode))?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

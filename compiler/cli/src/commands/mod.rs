@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod explain;
+pub mod fmt;
 pub mod inspect;
 pub mod manifest;
 

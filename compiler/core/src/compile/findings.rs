@@ -39,12 +39,7 @@ pub(super) fn collect(
 fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Diagnostic>) {
     if file.readings.contains(&Reading::Document) {
         let parse = db::parse(db, file.input);
-        all.extend(
-            parse
-                .diagnostics
-                .iter()
-                .map(|found| from_syntax(index, found)),
-        );
+        all.extend(parse.diagnostics.iter().map(|found| in_file(index, found)));
         let declarations = db::declarations(db, file.input);
         for (item, lowered) in declarations.items.iter().enumerate() {
             let found = lowered.diagnostics.iter();
@@ -53,12 +48,7 @@ fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Dia
     }
     if file.readings.contains(&Reading::Content) {
         let parse = db::content_parse(db, file.input);
-        all.extend(
-            parse
-                .diagnostics
-                .iter()
-                .map(|found| from_syntax(index, found)),
-        );
+        all.extend(parse.diagnostics.iter().map(|found| in_file(index, found)));
         let content = db::content_declarations(db, file.input);
         all.extend(
             content
@@ -69,7 +59,12 @@ fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Dia
     }
 }
 
-fn from_syntax(file: FileIndex, found: &SyntaxDiagnostic) -> Diagnostic {
+/// A finding of the parser or the formatter as one about the root document.
+pub fn from_syntax(found: &SyntaxDiagnostic) -> Diagnostic {
+    in_file(FileIndex(0), found)
+}
+
+fn in_file(file: FileIndex, found: &SyntaxDiagnostic) -> Diagnostic {
     let place = |span| Place {
         file,
         item: None,

@@ -12,11 +12,11 @@ use camino::Utf8PathBuf;
 use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
-use crate::manifest::{Manifest, Platform, SourceRole, requested_sha256};
+use crate::manifest::{Manifest, Platform, SourceRole};
 use crate::resolve::{Features, Material, Resolution};
 
 pub use chatmd_syntax::{LineIndex, Position, Span};
-pub use findings::MAX_DIAGNOSTICS;
+pub use findings::{MAX_DIAGNOSTICS, from_syntax};
 pub use position::Location;
 
 /// What a compilation depends on beside its files.
@@ -26,6 +26,9 @@ pub struct CompileOptions {
     pub platform: Platform,
     /// Features that the consumer of the manifest has.
     pub features: Features,
+    /// Whether digests are wanted: of documents in `sources`, and of the manifest. A checker that
+    /// only reports can do without them; such a manifest authorises nothing.
+    pub digests: bool,
 }
 
 impl CompileOptions {
@@ -34,6 +37,7 @@ impl CompileOptions {
         Self {
             platform,
             features: Features::all(),
+            digests: true,
         }
     }
 
@@ -55,7 +59,7 @@ impl CompileOptions {
 pub struct Compilation {
     /// The requested manifest (`binding` is `None`). `None` exactly when there is an error.
     pub manifest: Option<Manifest>,
-    /// Digest of the canonical bytes of [`Compilation::manifest`].
+    /// Digest of the canonical bytes of [`Compilation::manifest`], if digests are wanted.
     pub requested_sha256: Option<String>,
     /// Program texts, command texts and literal secrets that a run needs beside the manifest.
     pub material: Material,
@@ -166,19 +170,19 @@ pub fn compile(db: &dyn Db, root: Root, options: &CompileOptions) -> Arc<Compila
 #[salsa::tracked(returns(clone), no_eq)]
 fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Compilation> {
     let expansion = expand(db, root);
+    let wants_digests = options.options(db).digests;
     let resolution = resolution(db, root, options);
     let files = compiled_files(db, &expansion);
     let diagnostics = findings::collect(db, &expansion, &resolution, &files);
     let failed = diagnostics
         .iter()
         .any(|found| found.severity == Severity::Error);
-    let manifest = match &resolution.manifest {
-        Some(manifest) if !failed => Some(with_digests(db, &expansion, manifest.clone())),
-        _ => None,
-    };
-    let requested_sha256 = manifest
-        .as_ref()
-        .and_then(|manifest| requested_sha256(manifest).ok());
+    let mut manifest = resolution.manifest.clone().filter(|_| !failed);
+    let mut requested_sha256 = None;
+    if wants_digests && let Some(manifest) = &mut manifest {
+        fill_digests(db, &expansion, manifest);
+        requested_sha256 = crate::manifest::requested_sha256(manifest).ok();
+    }
     let material = if manifest.is_some() {
         resolution.material.clone()
     } else {
@@ -195,11 +199,7 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
 }
 
 /// Fills in the digests of documents, which resolution does not see.
-fn with_digests(
-    db: &dyn Db,
-    expansion: &crate::expand::Expansion,
-    mut manifest: Manifest,
-) -> Manifest {
+fn fill_digests(db: &dyn Db, expansion: &crate::expand::Expansion, manifest: &mut Manifest) {
     let by_path: std::collections::HashMap<&str, db::FileInput> = expansion
         .document
         .files
@@ -215,7 +215,6 @@ fn with_digests(
             source.sha256 = db::digest(db, *input).to_string();
         }
     }
-    manifest
 }
 
 fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<CompiledFile> {
