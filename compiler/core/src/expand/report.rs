@@ -158,14 +158,24 @@ pub(super) fn too_many_bytes(at: Place) -> Diagnostic {
     error("chatmd.import_limit", message, at, "not read", &["import"])
 }
 
-pub(super) fn script_unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
+/// Declaration path of the `src` of a script.
+fn script_path(id: Option<&str>) -> Vec<&str> {
+    ["script"].into_iter().chain(id).chain(["src"]).collect()
+}
+
+pub(super) fn script_unavailable(
+    at: Place,
+    id: Option<&str>,
+    src: &str,
+    why: LoadError,
+) -> Diagnostic {
     let message = format!("cannot read the script `{}`: {why}", clip(src));
     let mut found = error(
         "chatmd.script_source_unavailable",
         message,
         at,
         "not readable",
-        &["script", "src"],
+        &script_path(id),
     );
     if why == LoadError::NotFound {
         found.hints.push(
@@ -176,14 +186,19 @@ pub(super) fn script_unavailable(at: Place, src: &str, why: LoadError) -> Diagno
     found
 }
 
-pub(super) fn script_path_unusable(at: Place, src: &str, why: &str) -> Diagnostic {
+pub(super) fn script_path_unusable(
+    at: Place,
+    id: Option<&str>,
+    src: &str,
+    why: &str,
+) -> Diagnostic {
     let message = format!("cannot read the script `{}`: {why}", clip(src));
     let mut found = error(
         "chatmd.script_source_unavailable",
         message,
         at,
         "not a path",
-        &["script", "src"],
+        &script_path(id),
     );
     found
         .hints
@@ -191,7 +206,7 @@ pub(super) fn script_path_unusable(at: Place, src: &str, why: &str) -> Diagnosti
     found
 }
 
-pub(super) fn script_too_large(at: Place, src: &str, limit: usize) -> Diagnostic {
+pub(super) fn script_too_large(at: Place, id: Option<&str>, src: &str, limit: usize) -> Diagnostic {
     let message = format!(
         "the script `{}` is larger than {}",
         clip(src),
@@ -202,11 +217,11 @@ pub(super) fn script_too_large(at: Place, src: &str, limit: usize) -> Diagnostic
         message,
         at,
         "too large",
-        &["script", "src"],
+        &script_path(id),
     )
 }
 
-pub(super) fn script_encoding(at: Place, src: &str, nul: bool) -> Diagnostic {
+pub(super) fn script_encoding(at: Place, id: Option<&str>, src: &str, nul: bool) -> Diagnostic {
     let what = if nul {
         "contains a NUL byte"
     } else {
@@ -218,7 +233,7 @@ pub(super) fn script_encoding(at: Place, src: &str, nul: bool) -> Diagnostic {
         message,
         at,
         what,
-        &["script", "src"],
+        &script_path(id),
     )
 }
 

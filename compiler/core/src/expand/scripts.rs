@@ -13,6 +13,7 @@ use crate::resolve::LoadedScript;
 /// Largest program, in bytes (spec 01 section 20).
 const MAX_SCRIPT_BYTES: usize = 1 << 20;
 
+/// Reads the program of a script declared in a file, once for each declaration.
 pub(super) fn load(
     walk: &mut Walk<'_>,
     file: FileIndex,
@@ -23,6 +24,7 @@ pub(super) fn load(
     let Some(ScriptSourceDecl::File(src)) = &script.source else {
         return;
     };
+    let id = script.id.value().map(|id| id.value.as_str());
     let at = Place {
         file,
         item: Some(item),
@@ -37,7 +39,7 @@ pub(super) fn load(
     if let Some(why) = unusable(&src.value) {
         walk.out
             .diagnostics
-            .push(report::script_path_unusable(at, &src.value, why));
+            .push(report::script_path_unusable(at, id, &src.value, why));
         return;
     }
     let (path, target) = walk.target(file, &src.value);
@@ -46,22 +48,28 @@ pub(super) fn load(
     let (input, bytes) = match content {
         Ok(found) => found,
         Err(LoadError::TooLarge { .. }) => {
-            walk.out
-                .diagnostics
-                .push(report::script_too_large(at, &src.value, MAX_SCRIPT_BYTES));
+            walk.out.diagnostics.push(report::script_too_large(
+                at,
+                id,
+                &src.value,
+                MAX_SCRIPT_BYTES,
+            ));
             return;
         }
         Err(why) => {
             walk.out
                 .diagnostics
-                .push(report::script_unavailable(at, &src.value, why));
+                .push(report::script_unavailable(at, id, &src.value, why));
             return;
         }
     };
     if bytes.len() > MAX_SCRIPT_BYTES {
-        walk.out
-            .diagnostics
-            .push(report::script_too_large(at, &src.value, MAX_SCRIPT_BYTES));
+        walk.out.diagnostics.push(report::script_too_large(
+            at,
+            id,
+            &src.value,
+            MAX_SCRIPT_BYTES,
+        ));
         return;
     }
     if !walk.count_script(at, input) {
@@ -83,11 +91,11 @@ pub(super) fn load(
         Ok(_) => walk
             .out
             .diagnostics
-            .push(report::script_encoding(at, &src.value, true)),
+            .push(report::script_encoding(at, id, &src.value, true)),
         Err(_) => walk
             .out
             .diagnostics
-            .push(report::script_encoding(at, &src.value, false)),
+            .push(report::script_encoding(at, id, &src.value, false)),
     }
 }
 
