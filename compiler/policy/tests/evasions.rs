@@ -238,13 +238,7 @@ fn the_same_spellings_of_other_commands_are_not_denied() {
     for (family, argv, _) in GIT_PUSH.iter().filter(|(_, _, denied)| *denied) {
         let other: Vec<String> = argv
             .iter()
-            .map(|word| {
-                word.replace("pus", "pul").replace(
-                    "\\
-sh", "\\
-ll",
-                )
-            })
+            .map(|word| word.replace("pus", "pul").replace("\\\nsh", "\\\nll"))
             .collect();
         let decision = decision(&policy, &host, &command(&host, other.clone()));
         assert_eq!(decision.action, Action::Allow, "{family}: {other:?}");

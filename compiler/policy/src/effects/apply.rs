@@ -31,11 +31,16 @@ pub(super) fn precise(c: &mut Collector<'_>, name: &str, row: &Row<Program>, arg
             Item::Positional(..) => {}
         }
     }
+    let recurses = items.iter().any(|item| {
+        matches!(item, Item::Option { id: "-d" | "--directories", value: Some(value), .. }
+            if value.starts_with('r'))
+    });
     Positional {
         c,
         name,
         seen: seen(&items),
         words: positionals(&items),
+        recurses,
     }
     .apply(row.row.positionals);
 }
@@ -75,6 +80,8 @@ struct Positional<'c, 'h, 'a> {
     name: &'a str,
     seen: HashSet<&'static str>,
     words: Vec<&'a str>,
+    /// `--directories=recurse` in some spelling.
+    recurses: bool,
 }
 
 impl Positional<'_, '_, '_> {
@@ -148,15 +155,8 @@ impl Positional<'_, '_, '_> {
         let given = self.any_seen(&["-e", "--regexp", "-f", "--file"]);
         let first = usize::from(!given);
         self.read_from(first);
-        // `--directories=recurse` is judged by presence: reading the directory too is safe.
-        let recursive = self.any_seen(&[
-            "-r",
-            "-R",
-            "-d",
-            "--recursive",
-            "--dereference-recursive",
-            "--directories",
-        ]);
+        let recursive =
+            self.recurses || self.any_seen(&["-r", "-R", "--recursive", "--dereference-recursive"]);
         if recursive && self.words.len() <= first {
             self.c.read("", RULE);
         }
@@ -295,20 +295,30 @@ pub(super) fn sensitive(
             }
         }
         Arguments::Mode => {
-            let skip = usize::from(!has(&["--reference"]));
+            // `chmod -x f`: the mode looks like options and is no positional.
+            let dashed = name == "chmod" && arguments.iter().any(|word| is_dashed_mode(word));
+            let skip = usize::from(!(dashed || has(&["--reference"])));
             for word in words.iter().skip(skip) {
                 c.write(word, OPTION);
             }
         }
         Arguments::NetworkSub(list) => {
-            if words
-                .first()
-                .is_some_and(|sub| list.split_whitespace().any(|known| known == *sub))
-            {
+            // `cargo +nightly fetch`, `uv pip install`.
+            let mut subs = words.iter().filter(|word| !word.starts_with('+'));
+            let depth = if name == "uv" { 2 } else { 1 };
+            let listed = |sub: &&str| list.split_whitespace().any(|known| known == *sub);
+            if subs.by_ref().take(depth).any(listed) {
                 c.effect(Effect::Network, OPTION);
             }
         }
     }
+}
+
+/// A symbolic mode that removes permissions, such as `-x` or `-rw,o+r`.
+fn is_dashed_mode(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|mode| {
+        !mode.is_empty() && mode.chars().all(|c| "rwxXstugoa,+=-01234567".contains(c))
+    }) && word != "--"
 }
 
 /// `NAME=VALUE` as awk and env read it.
