@@ -167,3 +167,105 @@ fn shared_components(root: &str, path: &str) -> usize {
         .take_while(|(a, b)| a == b)
         .count()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::effect::{EffectRecord, EffectSource};
+    use crate::symbolic::{SymbolicFacts, SymbolicHost, SymbolicResolver};
+
+    fn failures(facts: &str, effects: Vec<Effect>) -> Vec<String> {
+        let mut given = SymbolicFacts::default();
+        given.add(facts).expect("facts");
+        let host = SymbolicHost::new(given, SymbolicResolver::default());
+        let mut set = Effects::new();
+        for effect in effects {
+            set.push(EffectRecord {
+                effect,
+                source: EffectSource::Builtin,
+                rule: Cow::Borrowed("test"),
+            });
+        }
+        let capabilities = Capabilities {
+            read: vec!["/ws".to_owned()],
+            write: vec!["/ws/out".to_owned()],
+            ..Capabilities::default()
+        };
+        check_capabilities(&capabilities, &set, &host)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn every_row_of_the_table() {
+        let read = |path: &str| Effect::Read(path.to_owned());
+        let write = |path: &str| Effect::Write(path.to_owned());
+        for (effect, reason) in [
+            (read("/ws/a"), None),
+            (read("/ws/out/a"), None),
+            (read("/dev/urandom"), None),
+            (read("/ws2"), Some("read outside allowed roots: /ws2")),
+            (write("/ws/out"), None),
+            (write("/dev/stdout"), None),
+            (
+                write("/dev/urandom"),
+                Some("write outside allowed roots: /dev/urandom"),
+            ),
+            (write("/ws/a"), Some("write outside allowed roots: /ws/a")),
+            (Effect::Network, Some("network access is disabled")),
+            (
+                Effect::ChildProcesses,
+                Some("child process creation is disabled"),
+            ),
+            (
+                Effect::ArbitraryCode,
+                Some("arbitrary code execution is disabled"),
+            ),
+            (
+                Effect::PrivilegeChange,
+                Some("privilege changes are disabled"),
+            ),
+            (
+                Effect::Unknown("x".to_owned()),
+                Some("unknown effect requires arbitrary-code capability: x"),
+            ),
+        ] {
+            let found = failures("", vec![effect.clone()]);
+            assert_eq!(found.first().map(String::as_str), reason, "{effect}");
+        }
+    }
+
+    #[test]
+    fn all_failures_in_the_order_of_the_effects() {
+        let found = failures("", vec![Effect::Network, Effect::Read("/x".to_owned())]);
+        assert_eq!(
+            found,
+            [
+                "network access is disabled",
+                "read outside allowed roots: /x"
+            ]
+        );
+    }
+
+    #[test]
+    fn links_that_appeared_after_inference() {
+        let path = || vec![Effect::Read("/ws/l/a".to_owned())];
+        assert!(failures("", path()).is_empty());
+        assert_eq!(
+            failures("link /ws/l -> /etc", path()),
+            ["read outside allowed roots: /ws/l/a"]
+        );
+        assert_eq!(
+            failures("link /ws -> /etc", path()),
+            ["capability root changed"]
+        );
+        assert_eq!(
+            failures("link /ws/l -> /ws/l", path()),
+            ["read outside allowed roots: /ws/l/a"]
+        );
+    }
+}

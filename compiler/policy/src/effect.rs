@@ -300,3 +300,59 @@ impl Effects {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn builtin(effect: Effect, rule: &'static str) -> EffectRecord {
+        EffectRecord {
+            effect,
+            source: EffectSource::Builtin,
+            rule: Cow::Borrowed(rule),
+        }
+    }
+
+    fn texts(effects: &Effects) -> Vec<String> {
+        effects.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn decoding_of_extension_strings() {
+        for (text, expected) in [
+            ("network", Ok(Effect::Network)),
+            ("read:a", Ok(Effect::Read("/ws/a".to_owned()))),
+            ("write:/a", Ok(Effect::Write("/a".to_owned()))),
+            ("read:", Err(EmptyEffectPath)),
+            ("unknown:why", Ok(Effect::Unknown("why".to_owned()))),
+            ("teleport", Ok(Effect::Unknown("teleport".to_owned()))),
+        ] {
+            assert_eq!(Effect::decode(text, "/ws"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn analyzers_cannot_remove_what_is_pinned() {
+        let mut effects = Effects::new();
+        effects.push(builtin(Effect::PrivilegeChange, "group"));
+        effects.push(builtin(Effect::Network, "group"));
+        effects.push(builtin(Effect::Network, "again"));
+        effects.pin(|record| record.effect == Effect::PrivilegeChange);
+        effects.append("one", [Effect::ChildProcesses]);
+        effects.fail("two", "crashed");
+        effects.replace("three", [Effect::Read("/a".to_owned())]);
+        assert_eq!(texts(&effects), ["read:/a"]);
+        assert!(!effects.has(EffectKind::Network));
+        effects.finish();
+        assert_eq!(
+            texts(&effects),
+            [
+                "read:/a",
+                "privilege_change",
+                "unknown:analyzer failed: crashed"
+            ]
+        );
+        assert_eq!(effects.records()[0].source.to_string(), "analyzer:three");
+        assert!(effects.has(EffectKind::PrivilegeChange));
+    }
+}
