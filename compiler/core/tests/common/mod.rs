@@ -1,5 +1,7 @@
 //! Golden cases: a directory of sources with an `expect.json`.
 
+#![allow(dead_code)] // each test crate uses what it needs
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,5 +74,28 @@ fn copy_sources(from: &Path, to: &Path) {
         } else if entry.file_name() != "expect.json" {
             std::fs::copy(entry.path(), target).unwrap();
         }
+    }
+}
+
+impl Case {
+    /// Every source file: path below the case, bytes.
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = Vec::new();
+        let mut open = vec![self.directory.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if path.file_name().unwrap() != "expect.json" {
+                    let name = path.strip_prefix(&self.directory).unwrap();
+                    files.push((
+                        name.to_str().unwrap().to_owned(),
+                        std::fs::read(&path).unwrap(),
+                    ));
+                }
+            }
+        }
+        files
     }
 }
