@@ -23,7 +23,9 @@ fn main() {
         let mut database = Database::default();
         let path = std::path::absolute(&path).expect("a path");
         let path = camino::Utf8PathBuf::from_path_buf(path).expect("a UTF-8 path");
-        let root = database.root_from_path(&path, &path).expect("the root loads");
+        let root = database
+            .root_from_path(&path, &path)
+            .expect("the root loads");
         let file = root.file(&database);
         black_box(db::parse(&database, file));
         time(&mut times, "lower", || db::declarations(&database, file));
@@ -44,9 +46,16 @@ fn main() {
     println!("{}", serde_json::Value::Object(report));
 }
 
-fn time<T>(times: &mut BTreeMap<&'static str, Vec<f64>>, name: &'static str, work: impl FnOnce() -> T) -> T {
+fn time<T>(
+    times: &mut BTreeMap<&'static str, Vec<f64>>,
+    name: &'static str,
+    work: impl FnOnce() -> T,
+) -> T {
     let started = Instant::now();
     let result = black_box(work());
-    times.entry(name).or_default().push(started.elapsed().as_secs_f64() * 1e3);
+    times
+        .entry(name)
+        .or_default()
+        .push(started.elapsed().as_secs_f64() * 1e3);
     result
 }

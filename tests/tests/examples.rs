@@ -37,7 +37,7 @@ fn every_refused_example_is_refused_by_check_and_never_runs() {
     for name in documents(&repository().join("corpus/examples/refused")) {
         let outcome = project.chatmdc(&["check", "--format", "concise", &name]);
         outcome.expect(1);
-        assert!(outcome.stdout.contains("error["), "{}", outcome.stdout);
+        assert!(outcome.stderr.contains("error["), "{}", outcome.stderr);
         project.chatmdc(&["manifest", &name]).expect(1);
         project
             .chatmd(&[
@@ -110,16 +110,23 @@ fn development_build_runs_make_and_refuses_to_push() {
         fs::read_to_string(project.path().join("out.txt")).unwrap(),
         "built\n"
     );
-    let push = project.call(
-        "run",
-        r#"{"program":"git","arguments":["-C",".","push"],"rationale":"r"}"#,
-    );
-    push.expect(1);
-    assert_eq!(push.error_code(), "denied");
-    let unknown = project.call("run", r#"{"program":"ls","arguments":[],"rationale":"r"}"#);
+    let run = |program: &str, arguments: &[&str]| {
+        let input =
+            serde_json::json!({"program": program, "arguments": arguments, "rationale": "r"});
+        let outcome = project.call("run", &input.to_string());
+        outcome.expect(1);
+        outcome.error_code()
+    };
     assert_eq!(
-        unknown.error_code(),
+        run("git", &["-C", ".", "push"]),
+        "capability_violation",
+        "pushing needs the network"
+    );
+    assert_eq!(run("rm", &["-f", "out.txt"]), "denied", "a rule forbids it");
+    assert_eq!(
+        run("ls", &[]),
         "denied",
         "nobody can answer, so `ask` is a denial"
     );
+    assert!(project.path().join("out.txt").exists());
 }

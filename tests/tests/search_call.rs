@@ -109,6 +109,8 @@ fn an_allowed_call_writes_its_events_in_order() {
             .contains(name)
         })
         .collect();
+    let mut of_request = of_request;
+    of_request.dedup();
     assert_eq!(
         of_request,
         [
@@ -161,25 +163,21 @@ fn a_changed_line_or_a_removed_event_is_found() {
         .map(|line| format!("{line}\n"))
         .collect::<String>();
     fs::write(project.audit_log(), cut).unwrap();
-    assert_eq!(
-        validate(&project).status,
-        Some(0),
-        "without the key beside it the head can not be checked"
-    );
-    let outcome = project.run(
-        std::process::Command::new(chatmd_tests::program("chatmd")).args([
-            "audit",
-            "validate",
-            "--state-dir",
-            "state",
-            project.audit_log().to_str().unwrap(),
-        ]),
-    );
+    let outcome = validate(&project);
     outcome.expect(1);
     assert!(
         outcome.stderr.contains("shell.audit_truncated"),
         "{}",
         outcome.stderr
+    );
+    let head = project.audit_log().with_extension("jsonl.head");
+    fs::remove_file(head).unwrap();
+    let outcome = validate(&project);
+    outcome.expect(0);
+    assert!(
+        outcome.stdout.contains("tail not provable"),
+        "{}",
+        outcome.stdout
     );
 }
 
