@@ -110,9 +110,16 @@ fn removed_events_are_noticed() {
         .rposition(|byte| *byte == b'\n')
         .unwrap()
         + 1];
-    for content in [without_last, b""] {
+    let torn = [without_last, b"{\"sche"].concat();
+    for content in [without_last, b"", &torn] {
         std::fs::write(&path, content).unwrap();
         assert_eq!(codes(&check(&path)), ["shell.audit_truncated"]);
+        // Refused, and left as it was found.
+        assert_eq!(
+            open(&path).err().map(|error| error.code),
+            Some("shell.audit_chain_invalid_tail")
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), content);
         assert_eq!(
             open(&path).unwrap_err().code,
             "shell.audit_chain_invalid_tail"

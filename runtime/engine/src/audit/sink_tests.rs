@@ -279,7 +279,7 @@ fn every_event_has_its_members_at_every_level_and_no_secret() {
         assert_eq!(seen, all);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(
-            !text.contains("4f9a") && !text.contains("\\u001b"),
+            !text.contains("tok-4f9a") && !text.contains("\\u001b"),
             "{text}"
         );
         let level = Level::of(content);

@@ -188,19 +188,21 @@ impl Appender<'_> {
                 format!("{}: {}", self.path.display(), error.message),
             )
         })?;
-        opened.last = match tail {
-            Tail::Whole(last) => Some(last),
-            Tail::Empty => self.rotated_tail()?,
-            Tail::Torn { keep, last } => {
-                let last = match last {
-                    Some(last) => Some(last),
-                    None => self.rotated_tail()?,
-                };
-                self.set_aside(&mut opened, keep, last.as_ref())?;
-                last
-            }
+        let (last, keep) = match tail {
+            Tail::Whole(last) => (Some(last), None),
+            Tail::Empty => (self.rotated_tail()?, None),
+            Tail::Torn {
+                keep,
+                last: Some(last),
+            } => (Some(last), Some(keep)),
+            Tail::Torn { keep, last: None } => (self.rotated_tail()?, Some(keep)),
         };
-        self.check_head(opened.last.as_ref())?;
+        // A log that is refused stays as it was found.
+        self.check_head(last.as_ref())?;
+        if let Some(keep) = keep {
+            self.set_aside(&mut opened, keep, last.as_ref())?;
+        }
+        opened.last = last;
         *self.stream = Some(opened);
         Ok(())
     }
