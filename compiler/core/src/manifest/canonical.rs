@@ -1,9 +1,12 @@
 //! Canonical bytes and digests of a manifest (spec 04 section 8).
 
+use serde::Serialize;
 use serde_json::Value;
 
-use super::json::{self, NotCanonical};
-use super::{Manifest, sha256_hex};
+use super::json;
+use super::model::{Dependency, Runtime, Script, Source, Tool};
+use super::writer::{self, Failure};
+use super::{Binding, Manifest, Platform, sha256_hex};
 
 /// The encoding that this version writes, and the only one that it reads.
 pub const ENCODING: &str = "chatmd.shell.manifest.v1";
@@ -27,9 +30,54 @@ impl ManifestError {
     }
 }
 
-impl From<NotCanonical> for ManifestError {
-    fn from(error: NotCanonical) -> Self {
+impl From<Failure> for ManifestError {
+    fn from(error: Failure) -> Self {
         Self::encoding(format!("the manifest can not be encoded: {error}"))
+    }
+}
+
+/// A payload with some members replaced, without a copy of the rest.
+#[derive(Serialize)]
+struct Payload<'m> {
+    encoding: &'m str,
+    platform: Platform,
+    sources: &'m [Source],
+    runtimes: &'m [Runtime],
+    tools: &'m [Tool],
+    moderator_runtime: Option<&'m str>,
+    scripts: &'m [Script],
+    dependencies: &'m [Dependency],
+    features: &'m [String],
+    binding: Option<&'m Binding>,
+}
+
+impl<'m> Payload<'m> {
+    /// The payload with `binding: null`.
+    fn unbound(manifest: &'m Manifest) -> Self {
+        let Manifest {
+            encoding,
+            platform,
+            sources,
+            runtimes,
+            tools,
+            moderator_runtime,
+            scripts,
+            dependencies,
+            features,
+            binding: _,
+        } = manifest;
+        Self {
+            encoding,
+            platform: *platform,
+            sources,
+            runtimes,
+            tools,
+            moderator_runtime: moderator_runtime.as_deref(),
+            scripts,
+            dependencies,
+            features,
+            binding: None,
+        }
     }
 }
 
@@ -44,7 +92,7 @@ pub fn to_value(manifest: &Manifest) -> Result<Value, ManifestError> {
 ///
 /// Fails only for an integer above 2^53−1, which resolution never makes.
 pub fn to_bytes(manifest: &Manifest) -> Result<Vec<u8>, ManifestError> {
-    Ok(json::canonical(&to_value(manifest)?)?)
+    Ok(writer::canonical(manifest)?)
 }
 
 /// SHA-256 of [`to_bytes`]: `manifest_sha256` of a bound manifest, `requested_sha256` of another.
@@ -54,23 +102,17 @@ pub fn digest(manifest: &Manifest) -> Result<String, ManifestError> {
 
 /// SHA-256 of the payload with `binding: null`, whether or not it is bound.
 pub fn requested_sha256(manifest: &Manifest) -> Result<String, ManifestError> {
-    let mut value = to_value(manifest)?;
-    clear(&mut value, "binding", Value::Null);
-    Ok(sha256_hex(&json::canonical(&value)?))
+    let bytes = writer::canonical(&Payload::unbound(manifest))?;
+    Ok(sha256_hex(&bytes))
 }
 
 /// The comparison form (section 8.1): without sources and binding. It has no published digest.
 pub fn comparison_form(manifest: &Manifest) -> Result<Vec<u8>, ManifestError> {
-    let mut value = to_value(manifest)?;
-    clear(&mut value, "binding", Value::Null);
-    clear(&mut value, "sources", Value::Array(Vec::new()));
-    Ok(json::canonical(&value)?)
-}
-
-fn clear(value: &mut Value, member: &str, empty: Value) {
-    if let Some(place) = value.get_mut(member) {
-        *place = empty;
-    }
+    let payload = Payload {
+        sources: &[],
+        ..Payload::unbound(manifest)
+    };
+    Ok(writer::canonical(&payload)?)
 }
 
 /// Reads a plain manifest file: exactly the canonical bytes (section 8.10).
@@ -143,6 +185,8 @@ mod tests {
             let manifest = from_value(payload).unwrap_or_else(|error| panic!("{name}: {error}"));
             let bytes = to_bytes(&manifest).unwrap();
             assert_eq!(sha256_hex(&bytes), expected, "{name}");
+            let value = to_value(&manifest).unwrap();
+            assert_eq!(json::canonical(&value).unwrap(), bytes, "{name}");
             assert_eq!(from_bytes(&bytes).unwrap(), manifest, "{name}");
             assert_eq!(requested_sha256(&manifest).unwrap(), expected, "{name}");
         }

@@ -266,14 +266,29 @@ fn write(value: &Value, out: &mut Vec<u8>) -> Result<(), NotCanonical> {
     Ok(())
 }
 
-fn utf16(left: &str, right: &str) -> Ordering {
+/// Order of member names: by UTF-16 code units.
+pub(super) fn utf16(left: &str, right: &str) -> Ordering {
+    if left.is_ascii() && right.is_ascii() {
+        return left.cmp(right);
+    }
     left.encode_utf16().cmp(right.encode_utf16())
 }
 
-fn string(text: &str, out: &mut Vec<u8>) {
+/// Writes a string with its quotes, runs without escapes at once.
+pub(super) fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    for &byte in text.as_bytes() {
-        match byte {
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest
+        .iter()
+        .position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\'))
+    {
+        let (run, behind) = rest.split_at(at);
+        out.extend_from_slice(run);
+        let Some((byte, behind)) = behind.split_first() else {
+            break;
+        };
+        rest = behind;
+        match *byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
             0x08 => out.extend_from_slice(b"\\b"),
@@ -281,10 +296,10 @@ fn string(text: &str, out: &mut Vec<u8>) {
             b'\n' => out.extend_from_slice(b"\\n"),
             0x0c => out.extend_from_slice(b"\\f"),
             b'\r' => out.extend_from_slice(b"\\r"),
-            0x00..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
+            byte => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
         }
     }
+    out.extend_from_slice(rest);
     out.push(b'"');
 }
 

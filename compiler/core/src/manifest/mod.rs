@@ -6,6 +6,7 @@ pub mod json;
 pub mod model;
 pub(crate) mod order;
 mod paths;
+mod writer;
 
 pub use canonical::{
     ENCODING, ManifestError, comparison_form, digest, from_bytes, from_value, requested_sha256,

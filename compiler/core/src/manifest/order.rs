@@ -1,14 +1,11 @@
 //! The canonical order of the collections that are sets (spec 04 section 8.1).
 
-use super::{Executable, Manifest, Path, json};
+use super::{Executable, Manifest, Path, writer};
 
 /// Canonical bytes of a path: the sort key of trusted roots.
 fn path_key(path: &Path) -> Vec<u8> {
     // A path has strings and null only, so it always has a canonical form.
-    serde_json::to_value(path)
-        .ok()
-        .and_then(|value| json::canonical(&value).ok())
-        .unwrap_or_default()
+    writer::canonical(path).unwrap_or_default()
 }
 
 /// Sorts trusted roots and drops repetitions.
