@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chatmd_compiler::diagnostics::registry::Level;
 use chatmd_compiler::diagnostics::{Diagnostic, Severity};
-use chatmd_compiler::{Compilation, compile};
+use chatmd_compiler::{Compilation, SafeText, compile};
 use serde::Serialize;
 
 use super::{JsonError, complain, print_human, to_json};
@@ -55,6 +55,16 @@ pub fn run(args: &Check, common: Common, output: &mut Output) -> u8 {
         (true, true) => exit::FAILED,
         (true, false) => exit::OK,
     };
+    if common.verbose && matches!(args.format, CheckFormat::Human | CheckFormat::Concise) {
+        for compilation in compilations.iter() {
+            let files: Vec<&str> = compilation
+                .files
+                .iter()
+                .map(|file| file.display.as_str())
+                .collect();
+            output.message(format!("read {}\n", SafeText::line(&files.join(", "))));
+        }
+    }
     let report = Report {
         args,
         reported,
