@@ -45,8 +45,7 @@ async fn a_person_sees_what_would_run_and_decides() {
     let person = Person::who_says(Answer::Once);
     asked.approvals = person.clone();
     assert_eq!(stdout(&asked.call("run", ECHO).await), "hi\n");
-    let seen = person.seen.lock().unwrap();
-    let request = seen.first().unwrap();
+    let request = person.seen.lock().unwrap().first().unwrap().clone();
     assert_eq!(request.command.as_str(), "echo hi");
     assert_eq!(request.rationale.as_ref().unwrap().as_str(), "to greet");
     assert!(request.backend.contains("linux-bubblewrap (verified)"));

@@ -1,0 +1,454 @@
+//! The real program: exit codes, authority, audit, prompts, and what a SIGKILL leaves.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const CHATMD: &str = env!("CARGO_BIN_EXE_chatmd");
+
+const DOCUMENT: &str = r#"
+<shell_access id="r" cwd="${workspace}">
+  <capabilities sandbox="required" child_processes="true" arbitrary_code="true">
+    <read path="${workspace}"/>
+  </capabilities>
+  <resolver><search_path path="/usr/bin"/></resolver>
+  <environment inherit="safe"/>
+  <policy default="ask">
+    <rule id="known" action="allow">
+      <any><basename value="grep"/><basename value="sleep"/><argument value="exit 7"/></any>
+    </rule>
+  </policy>
+  <approvals scopes="once"/>
+  <audit format="session" failure="deny_start"/>
+</shell_access>
+<tool name="search" type="shell" mode="fixed" runtime="r">
+  <command program="grep"><arg value="-rF"/><arg value="--"/></command>
+  <arguments mode="required" min_count="2"/>
+</tool>
+<tool name="any" type="shell" mode="structured" runtime="r"/>
+"#;
+
+struct Project {
+    folder: tempfile::TempDir,
+    digest: String,
+}
+
+impl Project {
+    fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("chatmd-cli")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/a"), "TODO one\n").unwrap();
+        std::fs::write(folder.path().join("agent.chatmd"), DOCUMENT).unwrap();
+        let mut project = Self {
+            folder,
+            digest: String::new(),
+        };
+        let refused = project.chatmd(&["run", "agent.chatmd", "search"]);
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let mut words = text.split_whitespace();
+        project.digest = words.find(|word| word.len() == 64).expect(&text).to_owned();
+        project
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(CHATMD);
+        command
+            .current_dir(self.folder.path())
+            .args(words)
+            .stdin(Stdio::null());
+        command
+            .env("HOME", self.folder.path().join("home"))
+            .env_remove("XDG_STATE_HOME");
+        command
+    }
+
+    /// Without a controlling terminal.
+    fn chatmd(&self, words: &[&str]) -> Output {
+        let mut command = Command::new("setsid");
+        command
+            .current_dir(self.folder.path())
+            .arg("--wait")
+            .arg(CHATMD)
+            .args(words);
+        command
+            .env("HOME", self.folder.path().join("home"))
+            .env_remove("XDG_STATE_HOME");
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn run(&self, rest: &[&str]) -> Output {
+        let mut words = vec!["run", "--state-dir", "state", "--session", "s"];
+        words.extend(["--authorize-manifest", &self.digest]);
+        words.extend(rest);
+        self.chatmd(&words)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder
+            .path()
+            .join("state/sessions/s/.chatmd/shell-audit.jsonl")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn exit_codes_tell_what_happened() {
+    let project = Project::new();
+    for (words, code, shown) in [
+        (
+            vec!["agent.chatmd", "search", r#"{"arguments":["TODO","src"]}"#],
+            0,
+            "src/a:TODO one",
+        ),
+        (
+            vec!["agent.chatmd", "search", r#"{"arguments":["x","/etc"]}"#],
+            1,
+            "capability_violation",
+        ),
+        (
+            vec!["agent.chatmd", "search", "{"],
+            1,
+            "shell.tool_invalid_input",
+        ),
+        (vec!["agent.chatmd", "nothing"], 1, "any, search"),
+        (
+            vec![
+                "--no-approval",
+                "agent.chatmd",
+                "any",
+                r#"{"program":"ls","arguments":[]}"#,
+            ],
+            1,
+            "approval is unavailable",
+        ),
+        (vec!["agent.chatmd"], 2, "TOOL"),
+        (
+            vec!["--timeout", "0s", "agent.chatmd", "search"],
+            2,
+            "duration",
+        ),
+        (
+            vec![
+                "--rationale",
+                "x",
+                "--input",
+                r#"{"rationale":"y"}"#,
+                "agent.chatmd",
+                "any",
+            ],
+            2,
+            "exclude",
+        ),
+        (vec!["--unknown", "agent.chatmd", "search"], 2, "--unknown"),
+        (vec!["missing.chatmd", "search"], 4, "missing.chatmd"),
+        (
+            vec![
+                "--exit-status",
+                "agent.chatmd",
+                "any",
+                r#"{"program":"sh","arguments":["-c","exit 7"]}"#,
+            ],
+            7,
+            "",
+        ),
+        (
+            vec![
+                "--timeout",
+                "300ms",
+                "agent.chatmd",
+                "any",
+                r#"{"program":"sleep","arguments":["5"]}"#,
+            ],
+            1,
+            "after 0.300s",
+        ),
+    ] {
+        let output = project.run(&words);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {all}");
+        assert!(all.contains(shown), "{words:?}: {all}");
+    }
+}
+
+#[test]
+fn authority_is_the_whole_bound_digest() {
+    let project = Project::new();
+    let refused = |words: &[&str]| {
+        let output = project.chatmd(words);
+        assert_eq!(
+            output.status.code(),
+            Some(3),
+            "{words:?}: {}",
+            text(&output.stderr)
+        );
+        assert!(output.stdout.is_empty());
+        text(&output.stderr)
+    };
+    let input = r#"{"arguments":["TODO","src"]}"#;
+    let with = |digest: &str| {
+        refused(&[
+            "run",
+            "--authorize-manifest",
+            digest,
+            "agent.chatmd",
+            "search",
+            input,
+        ])
+    };
+    assert!(refused(&["run", "agent.chatmd", "search", input]).contains(&project.digest));
+    assert!(with(&project.digest[..63]).contains("64 hexadecimal digits"));
+    assert!(with(&"0".repeat(64)).contains("not that of this manifest"));
+    let tools = project.chatmd(&["tools", "--format", "json", "agent.chatmd"]);
+    let listing: serde_json::Value = serde_json::from_slice(&tools.stdout).unwrap();
+    assert_eq!(listing["manifest_sha256"], *project.digest);
+    let requested = listing["requested_sha256"].as_str().unwrap();
+    let shown = with(requested);
+    assert!(
+        shown.contains("requested digest") && shown.contains(&project.digest),
+        "{shown}"
+    );
+    // Any edit with authority needs a new digest.
+    let wider = DOCUMENT.replace("<read path=\"${workspace}\"/>", "<read path=\"/\"/>");
+    std::fs::write(project.folder.path().join("agent.chatmd"), wider).unwrap();
+    assert!(with(&project.digest).contains("not that of this manifest"));
+}
+
+#[test]
+fn administration_that_can_not_be_evaluated_stops_everything() {
+    let project = Project::new();
+    for variable in ["CHATMD_SHELL_ADMIN_POLICY", "OCHAT_SHELL_TRUSTED_SOURCES"] {
+        let words = [
+            "run",
+            "--authorize-manifest",
+            &project.digest,
+            "agent.chatmd",
+            "search",
+        ];
+        let output = project
+            .command(&words)
+            .env(variable, "/x")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(3), "{variable}");
+        assert!(text(&output.stderr).contains(variable));
+    }
+}
+
+#[test]
+fn a_session_has_one_owner() {
+    let project = Project::new();
+    let words = [
+        "run",
+        "--state-dir",
+        "state",
+        "--session",
+        "s",
+        "--authorize-manifest",
+    ];
+    let rest = [
+        "agent.chatmd",
+        "any",
+        r#"{"program":"sleep","arguments":["3"]}"#,
+    ];
+    let all: Vec<&str> = words
+        .iter()
+        .chain(&[project.digest.as_str()])
+        .chain(&rest)
+        .copied()
+        .collect();
+    let mut first = project.command(&all).stdout(Stdio::null()).spawn().unwrap();
+    wait_for(|| project.log().exists());
+    let second = project.run(&["agent.chatmd", "search", r#"{"arguments":["x","src"]}"#]);
+    assert_eq!(second.status.code(), Some(3), "{}", text(&second.stderr));
+    assert!(text(&second.stderr).contains("shell.session_in_use"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn an_interrupt_cancels_and_reaps() {
+    let project = Project::new();
+    let words = [
+        "run",
+        "--state-dir",
+        "state",
+        "--session",
+        "s",
+        "--authorize-manifest",
+    ];
+    let marker = format!("{}", 700_000 + std::process::id());
+    let input = format!(r#"{{"program":"sleep","arguments":["{marker}"]}}"#);
+    let rest = ["agent.chatmd", "any", &input];
+    let all: Vec<&str> = words
+        .iter()
+        .chain(&[project.digest.as_str()])
+        .chain(&rest)
+        .copied()
+        .collect();
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let child = project
+            .command(&all)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(|| !alive(&marker).is_empty());
+        let pid = child.id().to_string();
+        Command::new("kill")
+            .args(["-s", signal, &pid])
+            .status()
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert!(alive(&marker).is_empty(), "left: {:?}", alive(&marker));
+        let log = std::fs::read_to_string(project.log()).unwrap();
+        assert!(
+            log.contains(r#""event":"terminated""#) && log.contains(r#""outcome":"cancelled""#)
+        );
+    }
+    assert_valid(&project);
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_and_a_valid_log() {
+    let project = Project::new();
+    let words = [
+        "run",
+        "--state-dir",
+        "state",
+        "--session",
+        "s",
+        "--authorize-manifest",
+    ];
+    for number in 0..25_u64 {
+        let marker = format!("{}.{number:03}", 800_000 + std::process::id());
+        let input = format!(r#"{{"program":"sleep","arguments":["{marker}"]}}"#);
+        let rest = ["agent.chatmd", "any", &input];
+        let all: Vec<&str> = words
+            .iter()
+            .chain(&[project.digest.as_str()])
+            .chain(&rest)
+            .copied()
+            .collect();
+        let mut child = project.command(&all).stdout(Stdio::null()).spawn().unwrap();
+        // Spread over compilation, materialisation, start and run.
+        std::thread::sleep(Duration::from_millis(number * 9 % 220));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_for(|| alive(&marker).is_empty());
+        if project.log().exists() {
+            assert_valid(&project);
+        }
+    }
+    // The next run recovers a torn end and goes on.
+    let output = project.run(&["agent.chatmd", "search", r#"{"arguments":["TODO","src"]}"#]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_valid(&project);
+}
+
+#[test]
+fn a_changed_log_is_not_valid() {
+    let project = Project::new();
+    project.run(&["agent.chatmd", "search", r#"{"arguments":["TODO","src"]}"#]);
+    assert_valid(&project);
+    let log = std::fs::read_to_string(project.log()).unwrap();
+    std::fs::write(project.log(), log.replace("grep", "gerp")).unwrap();
+    let path = project.log();
+    let output = project.chatmd(&["audit", "validate", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("shell.audit_chain_digest"),
+        "{}",
+        text(&output.stderr)
+    );
+    let output = project.chatmd(&["audit", "validate", "no-such-log"]);
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn tools_are_published_in_every_form() {
+    let project = Project::new();
+    for (format, names) in [
+        ("json", "/tools/0/name"),
+        ("openai", "/0/function/name"),
+        ("anthropic", "/0/name"),
+        ("mcp", "/tools/0/name"),
+    ] {
+        let output = project.chatmd(&["tools", "--format", format, "agent.chatmd"]);
+        assert_eq!(output.status.code(), Some(0));
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(value.pointer(names).unwrap(), "any", "{format}");
+        assert!(text(&output.stdout).contains(r#""additionalProperties":false"#));
+    }
+    let live = project.chatmd(&[
+        "tools",
+        "--live",
+        "--authorize-manifest",
+        &project.digest,
+        "agent.chatmd",
+    ]);
+    assert!(text(&live.stdout).contains("linux-bubblewrap, confinement verified"));
+}
+
+/// `script` of util-linux gives the program a terminal of its own.
+fn on_a_terminal(project: &Project, words: &str, keys: &str) -> String {
+    let shell = format!("{keys} | script -qec '{CHATMD} {words}' /dev/null");
+    let output = Command::new("sh")
+        .args(["-c", &shell])
+        .current_dir(project.folder.path())
+        .env("HOME", project.folder.path().join("home"))
+        .output()
+        .unwrap();
+    text(&output.stdout)
+}
+
+#[test]
+fn the_authority_prompt_shows_a_summary_and_ignores_keys_typed_before() {
+    let project = Project::new();
+    let words = "run agent.chatmd search \"{\\\"arguments\\\":[\\\"TODO\\\",\\\"src\\\"]}\"";
+    let shown = on_a_terminal(&project, words, "(sleep 1.5; echo y; sleep 1.5)");
+    assert!(shown.contains("Authorize this manifest"), "{shown}");
+    assert!(
+        shown.contains("1 shell runtime(s), 2 shell tool(s)"),
+        "{shown}"
+    );
+    assert!(shown.contains("src/a:TODO one"), "{shown}");
+    // Typed before the question is drawn: no answer. The end of input is No.
+    let shown = on_a_terminal(&project, words, "(printf 'y\\n'; sleep 3)");
+    assert!(!shown.contains("src/a:TODO one"), "{shown}");
+}
+
+fn alive(marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let text = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).replace('\0', " ");
+        // The program itself carries the marker in its input, with a quote behind it.
+        if text.contains(&format!("{marker} ")) && !text.contains("arguments") {
+            found.push(text);
+        }
+    }
+    found
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(8);
+    while !condition() {
+        assert!(Instant::now() < deadline, "it did not happen in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn assert_valid(project: &Project) {
+    let path = project.log();
+    let output = project.chatmd(&["audit", "validate", path.to_str().unwrap()]);
+    let all = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{all}");
+    assert!(all.contains("valid audit log: "), "{all}");
+}
