@@ -1,6 +1,6 @@
 //! From a document on the command line to a compiled, bound and authorised manifest.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,10 +8,12 @@ use chatmd_compiler::db::{Database, OsFileSystem};
 use chatmd_compiler::diagnostics::Severity;
 use chatmd_compiler::manifest::Manifest;
 use chatmd_compiler::resolve::Material;
-use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
+use chatmd_compiler::{Compilation, CompileOptions, compile};
 use chatmd_facts::bind::HostDirs;
 use chatmd_facts::{Host, HostInput, Snapshot};
 use chatmd_runtime::session::{self, Session, SessionError};
+use chatmdc::report::Findings;
+use chatmdc::report::human::{self, Style};
 
 use crate::args::Reading;
 use crate::exit::{self, Stop};
@@ -126,27 +128,24 @@ fn utf8(path: PathBuf) -> Result<camino::Utf8PathBuf, Stop> {
     })
 }
 
-/// One line per finding; notes are left to `chatmdc check`.
+/// Errors and warnings in full, as `chatmdc check` shows them; notes are left to it.
 fn report(compilation: &Compilation) {
-    for found in &compilation.diagnostics {
-        let word = match found.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => continue,
-        };
-        let place = match compilation.locate(found.primary.place) {
-            Some(at) => format!(
-                "{}:{}:{}: ",
-                at.file.display, at.start.line, at.start.column
-            ),
-            None => String::new(),
-        };
-        let line = format!("{place}{word}[{}]: {}", found.code, found.message);
-        show::message(SafeText::line(&line).as_str());
-        for hint in &found.hints {
-            show::message(&format!("  help: {}", SafeText::line(hint).as_str()));
-        }
+    let shown = compilation.diagnostics.iter();
+    let shown: Vec<_> = shown
+        .filter(|found| found.severity != Severity::Note)
+        .cloned()
+        .collect();
+    if shown.is_empty() {
+        return;
     }
+    let terminal = std::io::stderr().is_terminal();
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let style = Style {
+        color: terminal && !no_color,
+        unicode: terminal,
+    };
+    // The renderer escapes everything that comes from the document.
+    show::message(&human::render(&Findings { compilation, shown }, style));
 }
 
 /// Opens the session of a run, and says where state lives.

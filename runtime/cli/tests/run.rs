@@ -298,7 +298,10 @@ fn an_interrupt_cancels_and_reaps() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        wait_for(|| !alive(&marker).is_empty());
+        // The wrapper's own arguments name the command before it starts: the log tells.
+        let started = || std::fs::read_to_string(project.log()).unwrap_or_default();
+        let before = started().matches(r#""event":"started""#).count();
+        wait_for(|| started().matches(r#""event":"started""#).count() > before);
         let pid = child.id().to_string();
         Command::new("kill")
             .args(["-s", signal, &pid])

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use chatmd_facts::resolver::VerifiedFile as Pinned;
+use chatmd_facts::sandbox_facts::namespace_obstacle;
 use chatmd_plan::bubblewrap::{BubblewrapPlan, Descriptor, Item};
 use chatmd_plan::facts::Level;
 use tokio::sync::OwnedSemaphorePermit;
@@ -337,13 +338,21 @@ async fn whole(pending: Pending, invocation: &Invocation) -> Result<Pending, Ref
     let ended = supervise::run(vec![stage], None, &mut budget, &mut Silent).await;
     let verdict = ended.ok().and_then(|ended| ended.first().map(judge));
     Err(match verdict {
-        Some(Verdict::SetupFailed(reason)) => Refusal::sandbox(reason),
+        Some(Verdict::SetupFailed(reason)) => Refusal::sandbox(advised(reason)),
         Some(Verdict::NotExecuted(reason)) => Refusal::spawn(reason),
         Some(Verdict::Signaled(signal)) => {
             Refusal::sandbox(format!("the sandbox was ended by signal {signal}"))
         }
         _ => Refusal::sandbox("the sandbox ended before its command could start"),
     })
+}
+
+/// Adds what this kernel forbids to ordinary users, when that may be the cause.
+fn advised(reason: String) -> String {
+    match namespace_obstacle() {
+        Some(advice) => format!("{reason} ({advice})"),
+        None => reason,
+    }
 }
 
 fn refusal_of(error: StartError) -> Refusal {
@@ -446,7 +455,7 @@ impl InFlight<'_> {
                     return Err(refusal);
                 }
                 Verdict::SetupFailed(reason) => {
-                    let refusal = Refusal::sandbox(reason);
+                    let refusal = Refusal::sandbox(advised(reason));
                     reject(self.invocation, &mut context, &refusal)?;
                     return Err(refusal);
                 }
