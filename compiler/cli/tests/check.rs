@@ -18,7 +18,7 @@ const TEN: &str = r#"<config model="m" temperature="warm"/>
 </shell_access>
 <tool name="search" type="shell" runtime="devv" command="rg TODO"/>
 <tool name="bad name" type="shell" runtime="dev" command="ls"/>
-<import src="missing.chatmd"/>
+<moderator_runtime shell_runtime="dev">text</moderator_runtime>
 <script id="s" language="python" kind="shell_matcher">x</script>
 "#;
 
@@ -31,7 +31,7 @@ const TEN_CODES: [&str; 10] = [
     "shell.unknown_matcher",
     "shell.unknown_runtime",
     "shell.tool_invalid_name",
-    "chatmd.import_unavailable",
+    "shell.moderator_runtime_content",
     "chatmd.script_invalid_language",
 ];
 
