@@ -2,6 +2,7 @@
 //! language server; nothing here prints.
 
 pub mod nearest;
+pub mod pages;
 pub mod quote;
 pub mod registry;
 

@@ -201,7 +201,10 @@ fn trusted_root<'t>(context: &mut Context<'t>, element: &'t Element) -> Option<S
         let finding = crate::diagnostics::Diagnostic::new(
             "shell.relative_search_path",
             context.place_of(path.span),
-            "a trusted root must not be relative",
+            format!(
+                "the trusted root {} is relative",
+                crate::diagnostics::quote(&path.value.path)
+            ),
         )
         .hint("start it with `/` or with a variable such as `${workspace}`");
         context.report_below(finding, &["path"]);

@@ -27,7 +27,8 @@ pub static LEGACY_CODES: Codes = Codes {
     incompatible: "shell.legacy_attribute",
     unknown_child: "shell.tool_mode_child",
     child_of_empty: "shell.tool_mode_child",
-    text: "shell.unexpected_text",
+    // Without a scope the tag of a shell element is text too.
+    text: "shell.tool_mode_child",
 };
 
 /// `read_file` tools.

@@ -55,7 +55,9 @@ fn section_8_11() -> Manifest {
     let mut manifest = vector("038-moderator");
     let wanted = "builtin:workspace-readonly@1";
     manifest.moderator_runtime = None;
-    manifest.sources.retain(|source| source.path == "agent.chatmd");
+    manifest
+        .sources
+        .retain(|source| source.path == "agent.chatmd");
     manifest.runtimes.truncate(1);
     manifest.runtimes[0].id = "r".to_owned();
     manifest.tools.clear();
