@@ -552,6 +552,43 @@ fn time_grows_with_the_input() {
     }
 }
 
+/// A chain repeats the first runtime over and over; a small document must not become a huge manifest.
+#[test]
+fn what_inheritance_repeats_is_bounded() {
+    let chain = |n: usize| -> String {
+        let first = r#"<shell_access id="a0"/>"#.to_owned();
+        (1..n).fold(first, |mut text, i| {
+            let before = i - 1;
+            text.push_str(&format!(
+                "<shell_access id=\"a{i}\" extends=\"a{before}\"/>\n"
+            ));
+            text
+        })
+    };
+    let small = compile_text(&chain(200));
+    assert_eq!(
+        small.manifest.as_ref().unwrap().runtimes[199].extends.len(),
+        99,
+        "sorted by id"
+    );
+    let codes = |compilation: &Compilation| {
+        let errors = compilation
+            .diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error);
+        errors.map(|d| d.code).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        codes(&compile_text(&chain(30_000))),
+        ["shell.manifest_too_large"]
+    );
+    let wide = r#"<shell_access id="p"/>"#.to_owned()
+        + &(0..60_000)
+            .map(|i| format!("<shell_access id=\"a{i}\"/>"))
+            .collect::<String>();
+    assert!(codes(&compile_text(&wide)).contains(&"shell.manifest_too_large"));
+}
+
 /// Quoted values never hold a secret of the document.
 #[test]
 fn literal_secrets_are_in_no_finding_and_no_manifest() {

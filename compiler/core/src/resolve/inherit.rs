@@ -1,5 +1,7 @@
 //! Parents and the order in which runtimes are merged (spec 04 sections 3 and 1 step 6).
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::context::{Context, Referrer};
@@ -75,6 +77,70 @@ pub(crate) fn written(id: &Field<String>) -> &str {
     }
 }
 
+/// Bytes that all runtimes together may inherit, as [`weight`] counts them. Every runtime of a
+/// manifest is complete, so a chain of them repeats the first one over and over; this keeps the
+/// whole in proportion to what a machine can hold.
+const MAX_INHERITED: usize = 48 << 20;
+
+/// Weight of the built-in values.
+const BUILTIN_WEIGHT: usize = 1024;
+
+/// Roughly the bytes that a runtime takes in a manifest.
+fn weight(effective: &Effective) -> usize {
+    struct Count(usize);
+    impl std::fmt::Write for Count {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = write!(count, "{effective:?}");
+    count.0
+}
+
+/// What runtimes have inherited so far.
+#[derive(Default)]
+struct Inherited {
+    total: usize,
+    /// The bound was passed.
+    full: bool,
+    /// Weights of runtimes that others extend.
+    weights: HashMap<usize, usize>,
+}
+
+impl Inherited {
+    /// Takes the weight of a parent into account; false when the bound is passed.
+    fn take(&mut self, parent: Option<(usize, &Effective)>) -> bool {
+        let weight = match parent {
+            Some((index, effective)) => *self
+                .weights
+                .entry(index)
+                .or_insert_with(|| weight(effective)),
+            None => BUILTIN_WEIGHT,
+        };
+        self.total = self.total.saturating_add(weight);
+        self.total <= MAX_INHERITED
+    }
+}
+
+fn too_large(cx: &mut Context<'_>, index: usize) {
+    let node = &cx.registry.runtimes[index];
+    let at = super::registry::field_place(node.item, &node.decl.extends);
+    let finding = error(
+        "shell.manifest_too_large",
+        at,
+        format!(
+            "the runtimes of the document inherit more than {} MiB",
+            MAX_INHERITED >> 20
+        ),
+    )
+    .label("this runtime no longer fits")
+    .hint("declare fewer runtimes, or extend one that declares less")
+    .path(["shell_access", written(&node.decl.id)]);
+    cx.sink.push(finding);
+}
+
 /// Merges every runtime, parents first. A runtime whose parent is unavailable or part of an
 /// `extends` cycle is merged with the defaults, so that its own entries are checked; nothing is
 /// concluded from the result.
@@ -82,6 +148,7 @@ pub(crate) fn effective(cx: &mut Context<'_>) {
     let count = cx.registry.runtimes.len();
     // 0: not seen, 1: on the current chain, 2: done.
     let mut state = vec![0_u8; count];
+    let mut inherited = Inherited::default();
     for start in 0..count {
         let mut chain = Vec::new();
         let mut next = Some(start);
@@ -110,13 +177,33 @@ pub(crate) fn effective(cx: &mut Context<'_>) {
             }
         }
         for index in chain.into_iter().rev() {
-            merge_one(cx, index);
+            merge_one(cx, index, &mut inherited);
             state[index] = 2;
         }
     }
 }
 
-fn merge_one(cx: &mut Context<'_>, index: usize) {
+fn merge_one(cx: &mut Context<'_>, index: usize, inherited: &mut Inherited) {
+    let parent = match cx.registry.runtimes[index].parent {
+        Parent::Runtime(parent) => {
+            let node = &cx.registry.runtimes[parent];
+            node.effective.clone().map(|effective| (parent, effective))
+        }
+        _ => None,
+    };
+    let fits = inherited.take(
+        parent
+            .as_ref()
+            .map(|(index, effective)| (*index, effective.as_ref())),
+    );
+    if !fits {
+        // Reported once; from here on nothing is merged, so nothing grows.
+        if !std::mem::replace(&mut inherited.full, true) {
+            too_large(cx, index);
+        }
+        cx.registry.runtimes[index].taint = Taint::ALL;
+        return;
+    }
     let node = &cx.registry.runtimes[index];
     let (item, decl) = (node.item, node.decl);
     let file = cx.file(item);

@@ -208,6 +208,11 @@ pub(super) const ROWS: &[Row] = &[
         "A script text or literal secret is not available.",
     ),
     (
+        "shell.manifest_too_large",
+        Error,
+        "Inheritance repeats more than a manifest may hold.",
+    ),
+    (
         "shell.path_not_utf8",
         Error,
         "A path of the host is not valid UTF-8.",
