@@ -293,14 +293,14 @@ fn an_interrupt_cancels_and_reaps() {
         .copied()
         .collect();
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        // The wrapper's own arguments name the command before it starts: the log tells.
+        let started = || std::fs::read_to_string(project.log()).unwrap_or_default();
+        let before = started().matches(r#""event":"started""#).count();
         let child = project
             .command(&all)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // The wrapper's own arguments name the command before it starts: the log tells.
-        let started = || std::fs::read_to_string(project.log()).unwrap_or_default();
-        let before = started().matches(r#""event":"started""#).count();
         wait_for(|| started().matches(r#""event":"started""#).count() > before);
         let pid = child.id().to_string();
         Command::new("kill")

@@ -9,7 +9,7 @@ use chatmd_facts::environment::{self, BuiltEnvironment};
 use chatmd_facts::resolver::Resolver;
 use chatmd_facts::roots::{self, FrozenRoots};
 use chatmd_facts::secrets::{self, LoadedSecrets};
-use chatmd_facts::{CanonicalPath, FactsError, Host};
+use chatmd_facts::{CanonicalPath, FactsError, Host, canonical_or_parent};
 use chatmd_plan::limits::{self, Lowered};
 use chatmd_plan::roots::cwd_reachable;
 use chatmd_policy::CompiledPolicy;
@@ -149,6 +149,7 @@ impl Work<'_> {
         let backend = problems.keep(backend::select(self.host, declared, wrappers).await);
         if let (Some(cwd), Some(roots), Some(backend)) = (&cwd, &roots, &backend) {
             reachable(cwd, roots, backend, &mut problems);
+            self.state_is_out_of_reach(roots, backend, &mut problems);
         }
         // The audit sink comes last: a runtime that can not start leaves no trace in its log.
         let journal = match &redactor {
@@ -227,6 +228,44 @@ impl Work<'_> {
                 problems
                     .0
                     .push(Problem::new("shell.runtime_instantiation_failed", message));
+            }
+        }
+    }
+
+    /// No command may be able to write what authorises or records it (spec 08 section 1, P4).
+    fn state_is_out_of_reach(
+        &self,
+        roots: &FrozenRoots,
+        backend: &SelectedBackend,
+        problems: &mut Problems,
+    ) {
+        let own = [
+            &self.settings.state_root,
+            &self.settings.session_dir.join(".chatmd"),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|path| canonical_or_parent(path).ok());
+        for path in own {
+            let Some(root) = roots.write.iter().find(|root| root.contains(&path)) else {
+                continue;
+            };
+            let shown = path.as_path().display();
+            let root = root.as_path().display();
+            if matches!(backend.kind, SelectedKind::Bubblewrap { .. }) {
+                let message =
+                    format!("the runtime's own state {shown} lies in the write root {root}");
+                problems
+                    .0
+                    .push(Problem::new("shell.state_in_write_root", message));
+            } else {
+                let message = format!(
+                    "{}: commands without a sandbox could change the runtime's own state {shown}",
+                    self.declared.id
+                );
+                self.settings
+                    .warnings
+                    .add("shell.state_unprotected", &message);
             }
         }
     }

@@ -221,6 +221,28 @@ async fn all_problems_of_a_runtime_are_reported() {
     assert!(!Project::new(&document).audit_file().exists());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn state_in_a_write_root_is_refused() {
+    let open = "<capabilities sandbox=\"required\"><read path=\"${workspace}\"/>";
+    let document = SEARCH.replace(open, &format!("{open}<write path=\"${{workspace}}/..\"/>"));
+    let problems = Project::new(&document).try_live().await.unwrap_err();
+    assert_eq!(
+        problems[0].code, "shell.state_in_write_root",
+        "{problems:?}"
+    );
+    // The key that signs the log is hidden below a mere read root.
+    let document = SEARCH.replace(
+        "<read path=\"${workspace}\"/>",
+        "<read path=\"${workspace}/..\"/>",
+    );
+    let project = Project::new(&document);
+    let invoked = project
+        .call("search", r#"{"arguments":["","../state"]}"#)
+        .await;
+    assert_eq!(stdout(&invoked), "");
+    assert!(project.state().join("integrity.key").exists());
+}
+
 const DIRECT: &str = r#"
 <shell_access id="open" cwd="${workspace}">
   <capabilities sandbox="direct_unsafe" child_processes="true" arbitrary_code="true">
