@@ -42,7 +42,11 @@ pub fn run() -> Result<()> {
                 "--locked",
                 "--document-private-items",
             ])
-            .env("RUSTDOCFLAGS", "-D warnings"),
+            // Private items are documented too, so links to them do lead somewhere.
+            .env(
+                "RUSTDOCFLAGS",
+                "-D warnings -A rustdoc::private_intra_doc_links",
+            ),
     )?;
     // Tests of one package that start the program of another find it beside themselves.
     step(

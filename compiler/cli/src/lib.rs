@@ -1,7 +1,7 @@
 //! The command line of the ChatMD compiler (spec 10).
 //!
 //! Nothing here runs a command of a document or writes to a store; everything goes through
-//! [`chatmd_compiler::compile`].
+//! [`mod@chatmd_compiler::compile`].
 
 pub mod administration;
 pub mod args;

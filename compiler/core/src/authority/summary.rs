@@ -162,7 +162,7 @@ pub struct ToolSummary {
 
 /// Summarises a manifest, bound or not.
 ///
-/// Fails only when the manifest has no canonical form (see [`digest`]).
+/// Fails only when the manifest has no canonical form (see [`fn@digest`]).
 pub fn summarise(manifest: &Manifest) -> Result<Summary, ManifestError> {
     let places = Places::new(manifest);
     let findings = findings::of(manifest, &places);

@@ -1,7 +1,7 @@
 //! Watching started stages: output, limits, ends (06b B5.2 to B5.6).
 //!
-//! The stages of one pipeline are started by their backend and then handed to [`run`]. Dropping the
-//! future of [`run`] kills everything: each stage sits in a [`Guarded`].
+//! The stages of one pipeline are started by their backend and then handed to [`fn@run`]. Dropping the
+//! future of [`fn@run`] kills everything: each stage sits in a [`Guarded`].
 
 mod capture;
 mod feed;
