@@ -122,12 +122,15 @@ fn words(case: &Value) -> Vec<String> {
     }
 }
 
-/// The commands of a case: kind, argv and script, or the code of a refused input.
+/// Kind, argv and script.
+type CaseCommand = (RequestKind, Vec<String>, Option<String>);
+
+/// The commands of a case, or the code of a refused input.
 fn commands(
     manifest: &Manifest,
     tool: Option<&Tool>,
     case: &Value,
-) -> Result<Vec<(RequestKind, Vec<String>, Option<String>)>, &'static str> {
+) -> Result<Vec<CaseCommand>, &'static str> {
     let structured = |argv| (RequestKind::Structured, argv, None);
     let directories = SymbolicDirectories::new(manifest);
     Ok(match tool.map(|tool| &tool.mode) {
