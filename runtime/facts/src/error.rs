@@ -27,6 +27,9 @@ pub enum FactsError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A capability root leads elsewhere than when the manifest was bound.
+    #[error("a capability root leads to {}, which is not where the authorised manifest has it", .0.display())]
+    RootChanged(PathBuf),
     /// A required variable is not set.
     #[error("the variable {0} is not set")]
     EnvironmentMissing(String),
@@ -79,6 +82,7 @@ impl FactsError {
             Self::WorkingDirectory(_) => "shell.directory_unavailable",
             Self::CapabilityMissing(_) => "shell.capability_path_missing",
             Self::CapabilityInvalid { .. } => "shell.capability_path_invalid",
+            Self::RootChanged(_) => "shell.manifest_grant_mismatch",
             Self::EnvironmentMissing(_) => "shell.environment_missing",
             Self::EnvironmentNul(_) => "shell.environment_nul",
             Self::EnvironmentPath { .. } => "shell.environment_path_invalid",

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chatmd_compiler::manifest::{Capabilities, Root};
+use chatmd_compiler::manifest::{BoundRoots, Capabilities, PathBase, Root};
 use chatmd_plan::facts::{Access, Presence, Root as PlanRoot};
 
 use crate::canonical::{CanonicalPath, canonical_or_parent};
@@ -60,6 +60,34 @@ pub fn freeze(host: &Host, capabilities: &Capabilities) -> Result<FrozenRoots, V
     let write = side(&capabilities.write);
     if errors.is_empty() {
         Ok(FrozenRoots { read, write })
+    } else {
+        Err(errors)
+    }
+}
+
+/// The same for a runtime that will run: every root must be where its binding says
+/// (spec 04 section 9, rule 8). A folder that was replaced by a link between the binding and this
+/// moment would otherwise lead to a place that nobody authorised.
+pub fn freeze_bound(
+    host: &Host,
+    capabilities: &Capabilities,
+    bound: &BoundRoots,
+) -> Result<FrozenRoots, Vec<FactsError>> {
+    let frozen = freeze(host, capabilities)?;
+    let session = host.directory(PathBase::SessionDir, None).ok();
+    let sides = [(&frozen.read, &bound.read), (&frozen.write, &bound.write)];
+    let strays = sides.into_iter().flat_map(|(now, bound)| {
+        let allowed: std::collections::HashSet<&Path> = bound.iter().map(Path::new).collect();
+        now.iter()
+            .filter(move |root| !allowed.contains(root.as_path()))
+    });
+    // Session folders are not bound; they belong to the running session wherever it lies.
+    let errors: Vec<FactsError> = strays
+        .filter(|root| !session.as_ref().is_some_and(|own| own.contains(root)))
+        .map(|root| FactsError::RootChanged(root.as_path().to_path_buf()))
+        .collect();
+    if errors.is_empty() {
+        Ok(frozen)
     } else {
         Err(errors)
     }
@@ -236,6 +264,55 @@ mod tests {
             codes,
             [invalid, invalid, invalid, "shell.capability_path_missing"]
         );
+    }
+
+    #[test]
+    fn a_root_that_leads_elsewhere_than_its_binding_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        for name in ["read", "write", "secret", "session"] {
+            fs::create_dir(base.join(name)).unwrap();
+        }
+        let host = Host::new(HostInput {
+            directories: [(PathBase::SessionDir, base.join("session"))].into(),
+            ..HostInput::default()
+        });
+        let session = Root::Path {
+            path: manifest::Path {
+                base: PathBase::SessionDir,
+                path: "scratch".to_owned(),
+                source: None,
+            },
+        };
+        let declared = capabilities(
+            vec![absolute(&base.join("read"))],
+            vec![absolute(&base.join("write")), session],
+        );
+        let text = |name: &str| base.join(name).to_str().unwrap().to_owned();
+        let bound = BoundRoots {
+            runtime: "r".to_owned(),
+            read: vec![text("read")],
+            write: vec![text("write"), "${session_dir}/scratch".to_owned()],
+        };
+        let frozen = freeze_bound(&host, &declared, &bound).unwrap();
+        assert_eq!(frozen.write[1].as_path(), base.join("session/scratch"));
+        for name in ["read", "write"] {
+            fs::remove_dir(base.join(name)).unwrap();
+            symlink("secret", base.join(name)).unwrap();
+            let errors = freeze_bound(&host, &declared, &bound).unwrap_err();
+            assert_eq!(
+                errors,
+                [FactsError::RootChanged(base.join("secret"))],
+                "{name}"
+            );
+            assert_eq!(errors[0].code(), "shell.manifest_grant_mismatch");
+            fs::remove_file(base.join(name)).unwrap();
+            fs::create_dir(base.join(name)).unwrap();
+        }
+        // A place that is a root of the other kind is no excuse.
+        fs::remove_dir(base.join("write")).unwrap();
+        symlink("read", base.join("write")).unwrap();
+        assert!(freeze_bound(&host, &declared, &bound).is_err());
     }
 
     #[test]

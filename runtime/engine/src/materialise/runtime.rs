@@ -128,7 +128,7 @@ impl Work<'_> {
         let redactor = environment
             .as_ref()
             .and_then(|built| self.redactor(built, &mut problems));
-        let roots = problems.all_facts(roots::freeze(self.host, &declared.capabilities));
+        let roots = problems.keep_all(self.roots());
         let resolver = match (&cwd, &environment, &roots) {
             (Some(cwd), Some(environment), Some(roots)) => {
                 let built = Resolver::new(self.host, &declared.resolver, cwd, environment, roots);
@@ -202,6 +202,22 @@ impl Work<'_> {
             journal,
             shared: Arc::clone(self.shared),
         })
+    }
+
+    /// The roots that were authorised: those of the binding, and no others.
+    fn roots(&self) -> Result<FrozenRoots, Vec<Problem>> {
+        let binding = self.authorized.document().manifest.binding.as_ref();
+        let bound = binding
+            .and_then(|binding| {
+                let mut runtimes = binding.roots.iter();
+                runtimes.find(|roots| roots.runtime == self.declared.id)
+            })
+            .ok_or_else(|| {
+                let message = "the manifest has no roots bound for this runtime";
+                vec![Problem::new("shell.manifest_grant_mismatch", message)]
+            })?;
+        roots::freeze_bound(self.host, &self.declared.capabilities, bound)
+            .map_err(|errors| errors.iter().map(from_facts).collect())
     }
 
     /// Extensions that this version does not run are refused, never ignored.
