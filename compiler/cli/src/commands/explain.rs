@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use chatmd_compiler::diagnostics::pages::{self, Page};
 use chatmd_compiler::diagnostics::registry;
 use serde::Serialize;
 
@@ -10,37 +11,38 @@ use crate::args::{Explain, InspectFormat};
 use crate::output::Output;
 use crate::{codes, exit};
 
+/// Columns of the text form.
+const WIDTH: usize = 80;
+
+/// First members of every answer.
 #[derive(Serialize)]
-struct Answer {
+struct Envelope {
     version: u32,
     command: &'static str,
     ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+}
+
+#[derive(Serialize)]
+struct PageAnswer {
+    #[serde(flatten)]
+    envelope: Envelope,
     code: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codes: Option<Vec<Listed>>,
+    meaning: Option<&'static str>,
+    cause: Option<&'static str>,
+    failing: Option<String>,
+    corrected: Option<String>,
+    related: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<JsonError>,
 }
 
-impl Answer {
-    fn new(ok: bool) -> Self {
-        let (code, severity, title, codes, error) = (None, None, None, None, None);
-        Self {
-            version: 1,
-            command: "explain",
-            ok,
-            code,
-            severity,
-            title,
-            codes,
-            error,
-        }
-    }
+#[derive(Serialize)]
+struct ListAnswer {
+    #[serde(flatten)]
+    envelope: Envelope,
+    codes: Vec<Listed>,
 }
 
 #[derive(Serialize)]
@@ -55,33 +57,16 @@ pub fn run(args: &Explain, output: &mut Output) -> u8 {
     let Some(code) = &args.code else {
         return list(args, output);
     };
-    match (codes::find(code), args.format) {
-        (Ok(entry), InspectFormat::Human) => {
-            let related = codes::similar(entry.code);
-            let related: Vec<_> = related
-                .into_iter()
-                .filter(|other| *other != entry.code)
-                .collect();
-            let mut text = format!(
-                "{} ({})\n\n  {}\n",
-                entry.code,
-                entry.level.as_str(),
-                entry.title
-            );
-            if !related.is_empty() {
-                let _ = write!(text, "\nrelated: {}\n", related.join(", "));
-            }
-            output.result(text);
+    let page = codes::find(code).and_then(|entry| {
+        pages::page(entry.code).ok_or_else(|| format!("nothing is known about `{}`", entry.code))
+    });
+    match (page, args.format) {
+        (Ok(page), InspectFormat::Human) => {
+            output.result(text(&page));
             exit::OK
         }
-        (Ok(entry), InspectFormat::Json) => {
-            let (code, severity, title) = (entry.code, entry.level.as_str(), entry.title);
-            output.result(to_json(&Answer {
-                code: Some(code),
-                severity: Some(severity),
-                title: Some(title),
-                ..Answer::new(true)
-            }));
+        (Ok(page), InspectFormat::Json) => {
+            output.result(to_json(&answer(Some(page), None)));
             exit::OK
         }
         (Err(message), InspectFormat::Human) => {
@@ -89,16 +74,82 @@ pub fn run(args: &Explain, output: &mut Output) -> u8 {
             exit::FAILED
         }
         (Err(message), InspectFormat::Json) => {
-            let error = Some(JsonError {
-                code: None,
-                message,
-            });
-            output.result(to_json(&Answer {
-                error,
-                ..Answer::new(false)
-            }));
+            let code = None;
+            output.result(to_json(&answer(None, Some(JsonError { code, message }))));
             exit::FAILED
         }
+    }
+}
+
+fn envelope(ok: bool) -> Envelope {
+    Envelope {
+        version: 1,
+        command: "explain",
+        ok,
+    }
+}
+
+fn answer(page: Option<Page>, error: Option<JsonError>) -> PageAnswer {
+    let example = page.as_ref().and_then(|page| page.example.as_ref());
+    PageAnswer {
+        envelope: envelope(page.is_some()),
+        code: page.as_ref().map(|page| page.entry.code),
+        severity: page.as_ref().map(|page| page.entry.level.as_str()),
+        title: page.as_ref().map(|page| page.entry.title),
+        meaning: page.as_ref().map(|page| page.meaning),
+        cause: page.as_ref().map(|page| page.cause),
+        failing: example.map(|example| example.failing.display(None)),
+        corrected: example.map(|example| example.corrected.display(None)),
+        related: page.map(|page| page.related).unwrap_or_default(),
+        error,
+    }
+}
+
+/// The page for people.
+fn text(page: &Page) -> String {
+    let code = page.entry.code;
+    let mut text = format!("{code} ({})\n", page.entry.level.as_str());
+    paragraph(&mut text, page.entry.title);
+    paragraph(&mut text, page.meaning);
+    paragraph(&mut text, &format!("Typical cause: {}", page.cause));
+    if let Some(example) = &page.example {
+        snippet(&mut text, "failing", &example.failing.display(Some(code)));
+        snippet(&mut text, "corrected", &example.corrected.display(None));
+    }
+    if !page.related.is_empty() {
+        text.push_str("\nrelated:\n");
+        paragraph(&mut text, &page.related.join(", "));
+    }
+    text
+}
+
+/// An empty line and the words, wrapped and indented.
+fn paragraph(text: &mut String, words: &str) {
+    text.push('\n');
+    let mut column = 0;
+    for word in words.split(' ') {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > WIDTH {
+            text.push('\n');
+            column = 0;
+        }
+        if column == 0 {
+            text.push_str("  ");
+            column = 2;
+        } else {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
+}
+
+fn snippet(text: &mut String, title: &str, source: &str) {
+    let _ = write!(text, "\n{title}:\n\n");
+    for line in source.lines() {
+        let _ = writeln!(text, "    {line}");
     }
 }
 
@@ -111,9 +162,9 @@ fn list(args: &Explain, output: &mut Output) -> u8 {
             severity: entry.level.as_str(),
             summary: entry.title,
         });
-        output.result(to_json(&Answer {
-            codes: Some(listed.collect()),
-            ..Answer::new(true)
+        output.result(to_json(&ListAnswer {
+            envelope: envelope(true),
+            codes: listed.collect(),
         }));
         return exit::OK;
     }

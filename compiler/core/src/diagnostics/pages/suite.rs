@@ -2,6 +2,7 @@
 //! written below the lines they speak of. `corpus/spec/README.md` describes the notation.
 
 use super::block::{self, File};
+use crate::diagnostics::Severity;
 
 /// A suite that is not written as its notation asks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +56,12 @@ impl Case {
     pub fn fires(&self, code: &str) -> bool {
         let mut expectations = self.files.iter().flat_map(|file| &file.expectations);
         expectations.any(|expected| !expected.related && expected.code == code)
+    }
+
+    /// Whether the case compiles: no error is expected.
+    pub fn compiles(&self) -> bool {
+        let mut expectations = self.files.iter().flat_map(|file| &file.expectations);
+        expectations.all(|expected| expected.severity != Some(Severity::Error))
     }
 
     /// The files as a person reads them. Several are joined with `-- NAME --` lines.
