@@ -153,7 +153,7 @@ pub fn open_session(reading: &Reading) -> Result<(PathBuf, Session), Stop> {
     let environment = Snapshot::of_process();
     let stop = |error: SessionError| {
         let code = match error {
-            SessionError::InUse(_) => exit::REFUSED,
+            SessionError::InUse(_) | SessionError::Insecure { .. } => exit::REFUSED,
             SessionError::InvalidId => exit::USAGE,
             _ => exit::IO,
         };

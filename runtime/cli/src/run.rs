@@ -24,6 +24,11 @@ const APPROVAL_TIMEOUT: Duration = Duration::from_secs(600);
 /// Longest wait for killed commands before the program ends.
 const REAP: Duration = Duration::from_secs(6);
 
+/// Longest wait for threads that are still at work when the program ends.
+const STUCK: Duration = Duration::from_secs(1);
+/// Number of the signal in the masks of `/proc`.
+const SIGHUP: u32 = 1;
+
 /// Invokes one tool.
 pub fn run(run: &Run) -> Result<u8, Stop> {
     admin::refuse_if_configured()?;
@@ -56,8 +61,9 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
         registry.close("done");
         invoked.map_err(|unknown| Stop::new(exit::FAILED, format!("chatmd: {unknown}")))
     }));
-    // Whatever was cancelled is killed by now; it is collected before the program ends.
-    drop(runtime);
+    // Whatever was cancelled is killed by now; it is collected before the program ends. A thread
+    // that is stuck in a system call, such as one on a stopped terminal, is not waited for.
+    runtime.shutdown_timeout(STUCK);
     reaper::wait_until_collected(REAP);
     show::warnings(&warnings);
     drop(session);
@@ -131,11 +137,34 @@ pub async fn interruptible<T>(work: impl Future<Output = T>) -> Result<T, Stop> 
     let io = |error: std::io::Error| Stop::new(exit::IO, format!("chatmd: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(io)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(io)?;
+    // Whoever started the program with `nohup` wants it to outlive the terminal.
+    let mut hangup = if ignored(SIGHUP) {
+        None
+    } else {
+        Some(signal(SignalKind::hangup()).map_err(io)?)
+    };
+    let hung_up = async {
+        match &mut hangup {
+            Some(hangup) => hangup.recv().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         result = work => Ok(result),
         _ = interrupt.recv() => Err(Stop::new(130, "chatmd: interrupted")),
         _ = terminate.recv() => Err(Stop::new(143, "chatmd: terminated")),
+        _ = hung_up => Err(Stop::new(129, "chatmd: the terminal went away")),
     }
+}
+
+/// Whether this process was started with a signal ignored.
+fn ignored(signal: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 fn known_tool(document: &Document, name: &str) -> Result<(), Stop> {

@@ -292,7 +292,7 @@ fn an_interrupt_cancels_and_reaps() {
         .chain(&rest)
         .copied()
         .collect();
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         // The wrapper's own arguments name the command before it starts: the log tells.
         let started = || std::fs::read_to_string(project.log()).unwrap_or_default();
         let before = started().matches(r#""event":"started""#).count();
@@ -315,6 +315,61 @@ fn an_interrupt_cancels_and_reaps() {
             log.contains(r#""event":"terminated""#) && log.contains(r#""outcome":"cancelled""#)
         );
     }
+    assert_valid(&project);
+}
+
+#[test]
+fn a_hangup_that_was_ignored_stays_ignored() {
+    let project = Project::new();
+    let digest = &project.digest;
+    let input = r#"{"program":"sleep","arguments":["1"]}"#;
+    let script = format!(
+        "trap '' HUP; exec {CHATMD} run --state-dir state --session s --authorize-manifest {digest} agent.chatmd any '{input}'"
+    );
+    let mut child = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(project.folder.path())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let log = || std::fs::read_to_string(project.log()).unwrap_or_default();
+    wait_for(|| log().contains(r#""event":"started""#));
+    let pid = child.id().to_string();
+    Command::new("kill")
+        .args(["-s", "HUP", &pid])
+        .status()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_interrupt_ends_a_question() {
+    let project = Project::new();
+    let words = format!(
+        "run --state-dir state --session s --authorize-manifest {} agent.chatmd any {}",
+        project.digest, r#""{\"program\":\"ls\",\"arguments\":[]}""#
+    );
+    let mut child = Command::new("script")
+        .args(["-qec", &format!("{CHATMD} {words}"), "/dev/null"])
+        .current_dir(project.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let log = || std::fs::read_to_string(project.log()).unwrap_or_default();
+    wait_for(|| log().contains(r#""event":"approval_requested""#));
+    // Control-C, and nothing that answers.
+    let mut keys = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut keys, b"\x03").unwrap();
+    let mut status = None;
+    wait_for_mut(|| {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert_eq!(status.unwrap().code(), Some(130));
+    let log = log();
+    assert!(!log.contains(r#""event":"started""#), "{log}");
+    assert!(log.contains(r#""outcome":"cancelled""#), "{log}");
     assert_valid(&project);
 }
 
@@ -441,6 +496,10 @@ fn alive(marker: &str) -> Vec<String> {
 }
 
 fn wait_for(condition: impl Fn() -> bool) {
+    wait_for_mut(condition);
+}
+
+fn wait_for_mut(mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(8);
     while !condition() {
         assert!(Instant::now() < deadline, "it did not happen in time");

@@ -59,7 +59,11 @@ impl Journal {
         let Some(sink) = &self.sink else {
             return Ok(());
         };
-        let Err(error) = blocking(|| sink.emit(event)) else {
+        let written = blocking(|| sink.emit(event));
+        for warning in sink.take_warnings() {
+            self.warnings.add(warning.code, &warning.message);
+        }
+        let Err(error) = written else {
             return Ok(());
         };
         self.incomplete.store(true, Ordering::Relaxed);

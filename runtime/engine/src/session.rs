@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use chatmd_facts::Snapshot;
 
-use crate::audit::secure_file;
+use crate::audit::secure_file::{self, FileError, Readable};
 
 /// Folder of this product below a state directory.
 const PRODUCT: &str = "chatmd";
@@ -30,6 +30,14 @@ pub enum SessionError {
     /// No place for state is known.
     #[error("no state directory: give --state-dir, or set XDG_STATE_HOME or HOME")]
     NoStateRoot,
+    /// A folder or file of it could be changed by others (spec 08 section 1, P3).
+    #[error("{path}: {reason}", path = .path.display())]
+    Insecure {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// The file system refused.
     #[error("{path}: {source}", path = .path.display())]
     Io {
@@ -46,6 +54,7 @@ impl SessionError {
         match self {
             Self::InvalidId => Some("shell.session_invalid_id"),
             Self::InUse(_) => Some("shell.session_in_use"),
+            Self::Insecure { .. } => Some("shell.state_insecure_file"),
             Self::NoStateRoot | Self::Io { .. } => None,
         }
     }
@@ -97,18 +106,27 @@ impl Session {
         };
         let own = directory.join(".chatmd");
         create_private(&own)?;
+        judge_folder(&own)?;
         let lock = own.join("owner.lock");
         let io = |source: io::Error| SessionError::Io {
             path: lock.clone(),
             source,
         };
-        let file = secure_file::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock)
-            .map_err(io)?;
+        let mut how = secure_file::options();
+        how.read(true).write(true).create(true).truncate(false);
+        let file = match secure_file::open(&lock, &how, Readable::Repair) {
+            Ok(opened) => opened.file,
+            Err(FileError::Insecure { path, reason }) => {
+                return Err(SessionError::Insecure { path, reason });
+            }
+            Err(FileError::Io { path, error }) => {
+                return Err(SessionError::Io {
+                    path,
+                    source: error,
+                });
+            }
+            Err(FileError::Locked { .. }) => return Err(SessionError::InUse(id.to_owned())),
+        };
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(SessionError::InUse(id.to_owned())),
@@ -181,6 +199,27 @@ fn create_private(path: &Path) -> Result<(), SessionError> {
         })
 }
 
+/// Whoever may write the folder of the state files can exchange all of them at once.
+fn judge_folder(path: &Path) -> Result<(), SessionError> {
+    let facts = path.symlink_metadata().map_err(|source| SessionError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let reason = if facts.is_symlink() {
+        "it is a symbolic link"
+    } else if facts.uid() != nix::unistd::geteuid().as_raw() {
+        "it belongs to another user"
+    } else if facts.mode() & 0o022 != 0 {
+        "its group or others may write it"
+    } else {
+        return Ok(());
+    };
+    Err(SessionError::Insecure {
+        path: path.to_path_buf(),
+        reason,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -227,6 +266,42 @@ mod tests {
         assert_eq!(mode(&first.directory().join(".chatmd/owner.lock")), 0o600);
         drop(first);
         assert!(Session::open(&state, "demo", None).is_ok());
+    }
+
+    #[test]
+    fn what_others_could_exchange_is_refused() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = root.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("file"), "mine").unwrap();
+        let attacks: [(&str, fn(&Path, &Path)); 5] = [
+            ("writable folder", |own, _| {
+                fs::set_permissions(own, fs::Permissions::from_mode(0o770)).unwrap();
+            }),
+            ("linked folder", |own, elsewhere| {
+                fs::remove_dir(own).unwrap();
+                symlink(elsewhere, own).unwrap();
+            }),
+            ("linked lock", |own, elsewhere| {
+                symlink(elsewhere.join("file"), own.join("owner.lock")).unwrap();
+            }),
+            ("hard-linked lock", |own, elsewhere| {
+                fs::hard_link(elsewhere.join("file"), own.join("owner.lock")).unwrap();
+            }),
+            ("FIFO as lock", |own, _| {
+                nix::unistd::mkfifo(&own.join("owner.lock"), nix::sys::stat::Mode::S_IRWXU)
+                    .unwrap();
+            }),
+        ];
+        for (name, attack) in attacks {
+            let state = root.path().join(name);
+            let own = state.join("sessions/demo/.chatmd");
+            create_private(&own).unwrap();
+            attack(&own, &elsewhere);
+            let error = Session::open(&state, "demo", None).unwrap_err();
+            assert_eq!(error.code(), Some("shell.state_insecure_file"), "{name}");
+        }
     }
 
     #[test]

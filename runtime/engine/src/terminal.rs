@@ -6,6 +6,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,11 +15,14 @@ use nix::sys::termios::{FlushArg, tcflush};
 
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER: usize = 256;
+/// How soon a withdrawn question is noticed, in milliseconds.
+const LOOK_AGAIN_MS: i32 = 50;
 
 /// The controlling terminal of this process.
 #[derive(Debug)]
 pub struct Terminal {
     device: File,
+    withdrawn: Option<Arc<AtomicBool>>,
 }
 
 impl Terminal {
@@ -28,12 +33,23 @@ impl Terminal {
             .write(true)
             .open("/dev/tty")
             .ok()?;
-        Some(Self { device })
+        Some(Self::on(device))
     }
 
     /// A terminal given by its open device, for tests.
     pub fn on(device: File) -> Self {
-        Self { device }
+        Self {
+            device,
+            withdrawn: None,
+        }
+    }
+
+    /// The same; once the flag is set, nobody waits for an answer any more.
+    pub fn withdrawn_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self {
+            withdrawn: Some(flag),
+            ..self
+        }
     }
 
     /// Asks a yes-or-no question. Everything but `y` and `yes` is no: the end of input and a time
@@ -44,7 +60,8 @@ impl Terminal {
         Ok(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
     }
 
-    /// Asks and returns the line that was typed; `None` at the end of input or after `bound`.
+    /// Asks and returns the line that was typed; `None` at the end of input, after `bound`, or when
+    /// the question was withdrawn.
     pub fn ask(&mut self, question: &str, bound: Option<Duration>) -> io::Result<Option<String>> {
         // Before the text is drawn: what was typed until now answers something else.
         tcflush(&self.device, FlushArg::TCIFLUSH)?;
@@ -71,16 +88,22 @@ impl Terminal {
 
     fn readable(&self, deadline: Option<Instant>) -> io::Result<bool> {
         loop {
+            let most = match &self.withdrawn {
+                Some(flag) if flag.load(Ordering::Relaxed) => return Ok(false),
+                Some(_) => LOOK_AGAIN_MS,
+                None => i32::MAX,
+            };
             let timeout = match deadline {
-                None => PollTimeout::NONE,
+                None if self.withdrawn.is_none() => PollTimeout::NONE,
+                None => PollTimeout::try_from(most).unwrap_or(PollTimeout::MAX),
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         return Ok(false);
                     }
                     // At least one millisecond, so that a short rest does not spin.
-                    let ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).max(1);
-                    PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX)
+                    let ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+                    PollTimeout::try_from(ms.clamp(1, most)).unwrap_or(PollTimeout::MAX)
                 }
             };
             let mut fds = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];

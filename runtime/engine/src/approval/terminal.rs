@@ -1,6 +1,8 @@
 //! Approval at the controlling terminal.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Answer, Answering, ApprovalProvider, ApprovalRequest};
@@ -23,16 +25,31 @@ impl ApprovalProvider for TerminalApprovals {
     fn ask(&self, request: ApprovalRequest, bound: Duration) -> Answering<'_> {
         Box::pin(async move {
             let _turn = self.one_at_a_time.lock().await;
-            let question = tokio::task::spawn_blocking(move || question(&request, bound));
+            // When the invocation is cancelled, the thread that reads the terminal must end too:
+            // it would hold up the program, and eat the keys of whoever asks next.
+            let withdrawn = Withdrawn::default();
+            let flag = Arc::clone(&withdrawn.0);
+            let question = tokio::task::spawn_blocking(move || question(&request, bound, flag));
             question.await.unwrap_or(Answer::Deny)
         })
     }
 }
 
-fn question(request: &ApprovalRequest, bound: Duration) -> Answer {
-    let Some(mut terminal) = Terminal::open() else {
+/// Dropping it withdraws the question.
+#[derive(Default)]
+struct Withdrawn(Arc<AtomicBool>);
+
+impl Drop for Withdrawn {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn question(request: &ApprovalRequest, bound: Duration, withdrawn: Arc<AtomicBool>) -> Answer {
+    let Some(terminal) = Terminal::open() else {
         return Answer::Deny;
     };
+    let mut terminal = terminal.withdrawn_by(withdrawn);
     match terminal.ask(&text(request), Some(bound)) {
         Ok(Some(line)) => answer(&line, request),
         Ok(None) => Answer::TimedOut,

@@ -174,6 +174,31 @@ fn every_byte_of_every_event_counts() {
 }
 
 #[test]
+fn a_head_that_can_not_be_written_is_told() {
+    for blocked in ["directory", "link", "hard link"] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let other = directory.path().join("other");
+        std::fs::write(&other, "mine").unwrap();
+        match blocked {
+            "directory" => std::fs::create_dir(head_path(&path)).unwrap(),
+            "link" => symlink(&other, head_path(&path)).unwrap(),
+            _ => std::fs::hard_link(&other, head_path(&path)).unwrap(),
+        }
+        let (sink, warnings) = open(&path).unwrap();
+        assert_eq!(warnings.len(), 1, "{blocked}");
+        assert!(
+            warnings[0].message.contains("log.jsonl.head"),
+            "{warnings:?}"
+        );
+        sink.emit(&finished()).unwrap();
+        assert_eq!(sink.take_warnings(), warnings, "{blocked}");
+        assert_eq!(std::fs::read(&other).unwrap(), b"mine", "{blocked}");
+        assert!(check(&path).is_valid());
+    }
+}
+
+#[test]
 fn a_forged_head_is_not_an_anchor() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("log.jsonl");

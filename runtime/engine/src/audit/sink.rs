@@ -11,6 +11,7 @@ use super::event::{Event, EventBody};
 use super::key::IntegrityKey;
 use super::line::{Chain, Envelope, Line, encode};
 use super::schema::Level;
+use super::secure_file::FileError;
 use super::stream_file::{Appender, StreamFile};
 use super::tail::Last;
 use crate::output::Redactor;
@@ -101,7 +102,7 @@ impl AuditError {
 /// Something that the host should say once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditWarning {
-    /// `shell.state_permissions_repaired`.
+    /// `shell.state_permissions_repaired`, or why the head record is behind.
     pub code: &'static str,
     /// For the host.
     pub message: String,
@@ -146,6 +147,18 @@ enum Output {
     None,
     Stderr { next: u64 },
     File(Box<StreamFile>),
+}
+
+fn head_warning(error: FileError) -> AuditWarning {
+    AuditWarning {
+        code: match error {
+            FileError::Insecure { .. } => "shell.state_insecure_file",
+            _ => "shell.audit_write_failed",
+        },
+        message: format!(
+            "the head record can not be written, so a removal of the newest events could not be proved: {error}"
+        ),
+    }
 }
 
 impl std::fmt::Debug for AuditSink {
@@ -260,8 +273,9 @@ impl AuditSink {
                 let (sequence, _) = appender.next()?;
                 let event = own_event(sequence, body(appender.continues()));
                 let receipt = self.append(&mut appender, &event)?;
+                let head = appender.head_problem.take().map(head_warning);
                 drop(appender);
-                state.warnings.extend(warnings);
+                state.warnings.extend(warnings.into_iter().chain(head));
                 Some(receipt)
             }
         };
@@ -287,8 +301,9 @@ impl AuditSink {
                     state.failing = None;
                 }
                 let receipt = self.append(&mut appender, event)?;
+                let head = appender.head_problem.take().map(head_warning);
                 drop(appender);
-                state.warnings.extend(warnings);
+                state.warnings.extend(warnings.into_iter().chain(head));
                 receipt
             }
         };

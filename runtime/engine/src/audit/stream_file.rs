@@ -49,6 +49,8 @@ pub(crate) struct Appender<'a> {
     pub(crate) torn: Option<Torn>,
     /// Whether the mode of the file was repaired while opening.
     pub(crate) repaired: bool,
+    /// Why the newest event is not in the head record: removing it could not be proved.
+    pub(crate) head_problem: Option<FileError>,
     _held: LockGuard<'a>,
 }
 
@@ -85,6 +87,7 @@ impl StreamFile {
             key: self.key.as_deref(),
             torn: None,
             repaired: false,
+            head_problem: None,
             _held: held,
         };
         appender.refresh()?;
@@ -149,24 +152,28 @@ impl Appender<'_> {
         Ok(())
     }
 
-    /// A head that cannot be written is only behind, which is normal after a crash.
+    /// A head that cannot be written is only behind, which is normal after a crash. The event is
+    /// safe, but until the head follows, nothing proves a removal of it: that is worth a warning.
     fn write_head(&mut self, last: &Last) {
         let (Some(key), Some(opened)) = (self.key, self.stream.as_mut()) else {
             return;
         };
-        if opened.head.is_none() {
-            opened.head = head::open_for_writing(self.path).ok();
-        }
         let record = Head {
             sequence: last.sequence,
             event_sha256: last.event_sha256.clone(),
         };
-        let written = opened
-            .head
-            .as_ref()
-            .is_some_and(|file| file.write_all_at(&record.encode(key), 0).is_ok());
-        if !written {
-            opened.head = None;
+        let file = match opened.head.take() {
+            Some(file) => Ok(file),
+            None => head::open_for_writing(self.path),
+        };
+        let written = file.and_then(|file| {
+            file.write_all_at(&record.encode(key), 0)
+                .map_err(|error| FileError::io(&head::head_path(self.path), error))?;
+            Ok(file)
+        });
+        match written {
+            Ok(file) => opened.head = Some(file),
+            Err(error) => self.head_problem = Some(error),
         }
     }
 
@@ -420,9 +427,9 @@ fn write_failed(path: &Path, error: &io::Error) -> AuditError {
 /// The code of a file problem while opening.
 fn open_failed(error: FileError) -> AuditError {
     let code = match &error {
-        FileError::Insecure { .. } => "shell.state_insecure_file",
         FileError::Locked { .. } => "shell.audit_locked",
         FileError::Io { .. } => "shell.audit_open_failed",
+        FileError::Insecure { .. } => "shell.state_insecure_file",
     };
     AuditError::new(code, error.to_string())
 }
