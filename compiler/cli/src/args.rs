@@ -70,6 +70,10 @@ pub enum Command {
     Explain(Explain),
     /// Lay out the declarations of documents; messages and scripts stay as they are
     Fmt(Fmt),
+    /// Write a starter document
+    Init(crate::commands::init::Init),
+    /// Print the JSON Schema of something that these programs read or write
+    Schema(crate::commands::schema::SchemaArgs),
     /// Print a completion script for a shell
     Completions(Completions),
 }

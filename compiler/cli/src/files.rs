@@ -30,6 +30,26 @@ pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file that does not exist yet, whole or not at all.
+///
+/// # Errors
+/// `AlreadyExists` when there is anything of that name, were it a broken link; else what the
+/// operating system said.
+pub fn create(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if parent != "" => parent,
+        _ => Utf8Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".chatmdc-")
+        .tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    set_mode(file.as_file(), path)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// A temporary file is private.
 #[cfg(unix)]
 fn set_mode(file: &std::fs::File, path: &Utf8Path) -> io::Result<()> {

@@ -44,6 +44,8 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Manifest(args) => commands::manifest::run(args, cli.common, &mut output),
         Command::Explain(args) => commands::explain::run(args, &mut output),
         Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
+        Command::Init(args) => commands::init::run(args, cli.common, &mut output),
+        Command::Schema(args) => commands::schema::run(args, cli.common, &mut output),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "chatmdc", &mut script);

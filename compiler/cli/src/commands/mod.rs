@@ -3,8 +3,10 @@
 pub mod check;
 pub mod explain;
 pub mod fmt;
+pub mod init;
 pub mod inspect;
 pub mod manifest;
+pub mod schema;
 
 use chatmd_compiler::diagnostics::Severity;
 use chatmd_compiler::{Compilation, SafeText};
