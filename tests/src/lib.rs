@@ -36,16 +36,22 @@ pub fn program(name: &str) -> PathBuf {
 /// A folder with a document and files in it; removed at the end.
 pub struct Project {
     folder: tempfile::TempDir,
+    state: tempfile::TempDir,
 }
 
 impl Project {
     /// A project with `agent.chatmd` of that text.
     pub fn new(document: &str) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("chatmd-test-")
-            .tempdir()
-            .expect("a scratch folder");
-        let project = Project { folder };
+        let scratch = |prefix| {
+            tempfile::Builder::new()
+                .prefix(prefix)
+                .tempdir()
+                .expect("a scratch folder")
+        };
+        let project = Project {
+            folder: scratch("chatmd-test-"),
+            state: scratch("chatmd-state-"),
+        };
         project.write("agent.chatmd", document);
         project
     }
@@ -56,6 +62,11 @@ impl Project {
             .path()
             .canonicalize()
             .expect("the folder exists")
+    }
+
+    /// The state folder, outside the project: a runtime that may write to its own state is refused.
+    pub fn state(&self) -> PathBuf {
+        self.state.path().canonicalize().expect("the folder exists")
     }
 
     /// Writes a file, making its folders.
@@ -76,20 +87,14 @@ impl Project {
         self.run(Command::new(program("chatmd")).args(words))
     }
 
-    /// A `chatmd run` command of session `s` with state in `state`, authorised for the document as it is.
+    /// A `chatmd run` command of session `s`, authorised for the document as it is.
     pub fn call_command(&self, tool: &str, input: &str) -> Command {
         let mut command = Command::new(program("chatmd"));
         command.current_dir(self.path()).stdin(Stdio::null());
-        command.args([
-            "run",
-            "--state-dir",
-            "state",
-            "--session",
-            "s",
-            "--no-approval",
-            "--authorize-manifest",
-        ]);
+        command.args(["run", "--session", "s", "--no-approval", "--state-dir"]);
         command
+            .arg(self.state())
+            .arg("--authorize-manifest")
             .arg(self.bound_digest())
             .args(["agent.chatmd", tool, input]);
         command
@@ -110,8 +115,7 @@ impl Project {
 
     /// The session's audit log.
     pub fn audit_log(&self) -> PathBuf {
-        self.path()
-            .join("state/sessions/s/.chatmd/shell-audit.jsonl")
+        self.state().join("sessions/s/.chatmd/shell-audit.jsonl")
     }
 
     /// Runs a prepared command in the folder.

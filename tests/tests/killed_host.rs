@@ -94,7 +94,7 @@ fn killed_at_random_times(backend: &str) {
         "audit",
         "validate",
         "--state-dir",
-        "state",
+        project.state().to_str().unwrap(),
         project.audit_log().to_str().unwrap(),
     ]);
     outcome.expect(0);

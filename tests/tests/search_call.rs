@@ -55,15 +55,9 @@ fn reaching_outside_is_refused_before_anything_starts_and_audited() {
         "../..",
         "src/../../../etc",
         "/proc/self/environ",
-        "state",
     ] {
         let input = serde_json::json!({"arguments": ["root", outside]}).to_string();
         let outcome = project.call("search", &input);
-        if outside == "state" {
-            // Inside the workspace, but the runtime's own state: the call runs and sees nothing.
-            assert!(!outcome.stdout.contains("sequence"), "{}", outcome.stdout);
-            continue;
-        }
         outcome.expect(1);
         assert_eq!(outcome.error_code(), "capability_violation", "{outside}");
     }
@@ -79,6 +73,42 @@ fn reaching_outside_is_refused_before_anything_starts_and_audited() {
             .all(|event| event["code"] == "capability_violation" && event["stage"] == "capability")
     );
     validate(&project).expect(0);
+}
+
+#[test]
+fn the_runtimes_own_state_below_a_read_root_is_invisible() {
+    let project = project();
+    let digest = project.bound_digest();
+    let call = |text: &str, place: &str| {
+        let input = serde_json::json!({"arguments": [text, place]}).to_string();
+        let words = [
+            "run",
+            "--state-dir",
+            "state",
+            "--session",
+            "s",
+            "--authorize-manifest",
+            &digest,
+            "agent.chatmd",
+            "search",
+            &input,
+        ];
+        project.chatmd(&words)
+    };
+    call("one", "src").expect(0);
+    let log = project
+        .path()
+        .join("state/sessions/s/.chatmd/shell-audit.jsonl");
+    assert!(fs::read_to_string(&log).unwrap().contains("sequence"));
+    let outcome = call("sequence", ".");
+    outcome.expect(0);
+    assert!(
+        !outcome.stdout.contains("shell-audit"),
+        "{}",
+        outcome.stdout
+    );
+    let key = call("", "state/integrity.key");
+    assert!(!key.stdout.contains("integrity.key:1:"), "{}", key.stdout);
 }
 
 #[test]

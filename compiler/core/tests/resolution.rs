@@ -507,11 +507,15 @@ fn cycles() {
     );
 }
 
+/// The best of several rounds: load of the machine only ever adds to one of them.
 fn seconds(text: &str) -> f64 {
-    let start = Instant::now();
-    let compilation = compile_text(text);
-    assert!(!compilation.files.is_empty());
-    start.elapsed().as_secs_f64()
+    let round = |_| {
+        let start = Instant::now();
+        let compilation = compile_text(text);
+        assert!(!compilation.files.is_empty());
+        start.elapsed().as_secs_f64()
+    };
+    (0..3).map(round).fold(f64::INFINITY, f64::min)
 }
 
 /// Eight times the input takes less than thirty times as long: no pass over ids is quadratic.
