@@ -37,6 +37,7 @@ struct Seen {
     found: String,
     refused: String,
     audit: String,
+    chatmdc: PathBuf,
 }
 
 /// A scratch project with a copy of the document, and the two programs.
@@ -65,7 +66,9 @@ impl Stage {
     }
 
     fn play(&self) -> Result<Seen> {
-        heading(1, "The document is correct");
+        heading(1, "The document: what an agent may run, and its check");
+        println!("$ cat agent.chatmd");
+        print!("{}", fs::read_to_string(self.folder.join("agent.chatmd"))?);
         let check = self.show(&self.chatmdc, &["check", "agent.chatmd"], 0)?;
         ensure!(
             text(&check.stderr).contains("0 errors"),
@@ -107,8 +110,9 @@ impl Stage {
             requested,
             bound,
             found,
-            refused,
+            refused: message_of(&refused),
             audit: text(&validated.stdout),
+            chatmdc: self.chatmdc.clone(),
         })
     }
 
@@ -190,18 +194,27 @@ fn summary(seen: &Seen, seconds: f64) -> String {
          \x20              the same on every machine: this is what is reviewed and signed\n\
          bound          {}\n\
          \x20              this machine and folder: this is what was authorised\n\
-         inside         {}\n\
-         outside        {}\n\
+         allowed call   {}\n\
+         refused call   {}\n\
          audit          {}\n\n\
-         Next: read corpus/examples/repository-search.chatmd, change a line, and run\n\
-         `target/debug/chatmdc check corpus/examples/repository-search.chatmd`.",
+         Next: cp corpus/examples/repository-search.chatmd /tmp/agent.chatmd, change a line, and run\n\
+         {} check /tmp/agent.chatmd",
         cut(&seen.mistake),
         seen.requested,
         seen.bound,
         cut(&seen.found),
         cut(&seen.refused),
         cut(&seen.audit),
+        seen.chatmdc.display(),
     )
+}
+
+/// The message of a structured error, or the text itself.
+fn message_of(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text)
+        .ok()
+        .and_then(|value| value["error"]["message"].as_str().map(str::to_owned))
+        .unwrap_or_else(|| text.to_owned())
 }
 
 fn heading(number: u32, title: &str) {

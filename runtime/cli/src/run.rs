@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chatmd_facts::Host;
 use chatmd_runtime::approval::{ApprovalProvider, Nobody, TerminalApprovals};
-use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, authorize};
+use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, NotAuthorized, authorize};
 use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise};
 use chatmd_runtime::output::ExitStatus;
 use chatmd_runtime::pipeline::{Invoked, invoke};
@@ -91,10 +91,11 @@ pub fn authorized(
         None
     };
     authorize(bound, digest, terminal.as_mut()).map_err(|refused| {
-        Stop::new(
-            exit::REFUSED,
-            format!("error[{}]: {refused}", refused.code()),
-        )
+        let status = match refused {
+            NotAuthorized::NotADigest => exit::USAGE,
+            _ => exit::REFUSED,
+        };
+        Stop::new(status, format!("error[{}]: {refused}", refused.code()))
     })
 }
 

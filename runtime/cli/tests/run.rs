@@ -203,7 +203,20 @@ fn authority_is_the_whole_bound_digest() {
         ])
     };
     assert!(refused(&["run", "agent.chatmd", "search", input]).contains(&project.digest));
-    assert!(with(&project.digest[..63]).contains("64 hexadecimal digits"));
+    let short = project.chatmd(&[
+        "run",
+        "--authorize-manifest",
+        &project.digest[..63],
+        "agent.chatmd",
+        "search",
+        input,
+    ]);
+    assert_eq!(
+        short.status.code(),
+        Some(2),
+        "not a digest at all is a usage error"
+    );
+    assert!(text(&short.stderr).contains("64 hexadecimal digits"));
     assert!(with(&"0".repeat(64)).contains("not that of this manifest"));
     let tools = project.chatmd(&["tools", "--format", "json", "agent.chatmd"]);
     let listing: serde_json::Value = serde_json::from_slice(&tools.stdout).unwrap();

@@ -120,7 +120,7 @@ impl AuthorizedManifest {
 pub enum NotAuthorized {
     /// There is nobody to ask and no digest was given.
     #[error(
-        "shell manifest authorization is unavailable\n  manifest {bound}\n  to run it once: --authorize-manifest {bound}"
+        "nobody could be asked whether this document may run: there is no terminal\n  review what it may do:  chatmdc inspect DOCUMENT\n  then allow exactly that: --authorize-manifest {bound}"
     )]
     Unavailable {
         /// Bound digest.

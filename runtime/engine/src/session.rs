@@ -275,7 +275,8 @@ mod tests {
         let elsewhere = root.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join("file"), "mine").unwrap();
-        let attacks: [(&str, fn(&Path, &Path)); 5] = [
+        type Attack = (&'static str, fn(&Path, &Path));
+        let attacks: [Attack; 5] = [
             ("writable folder", |own, _| {
                 fs::set_permissions(own, fs::Permissions::from_mode(0o770)).unwrap();
             }),

@@ -1,5 +1,9 @@
 //! Suggestions for misspelt names.
 
+/// The matcher that matches everything: a repair must never end there by a shared word, since
+/// `<command value="git"/>` then became "allow every command".
+const MATCHES_ALL: &str = "any_command";
+
 /// The candidate that a misspelt `name` most likely meant: one that differs in case alone, else
 /// the nearest by bounded Damerau-Levenshtein distance, else the only one with `name`
 /// among its words, so that an ambiguous word is never turned into the stronger meaning.
@@ -15,7 +19,9 @@ pub fn nearest<'a>(
     folded
         .or_else(|| chatmd_syntax::nearest::nearest(name, candidates.clone()))
         .or_else(|| {
-            let part = |candidate: &&str| candidate.split('_').any(|part| part == name);
+            let part = |candidate: &&str| {
+                *candidate != MATCHES_ALL && candidate.split('_').any(|part| part == name)
+            };
             let mut found = candidates.into_iter().filter(part);
             found
                 .next()
@@ -48,6 +54,9 @@ mod tests {
         ];
         assert_eq!(nearest("matcher", kinds), Some("shell_matcher"));
         assert_eq!(nearest("interceptor", kinds), None);
+        let matchers = ["any_command", "basename", "program"];
+        assert_eq!(nearest("command", matchers), None);
+        assert_eq!(nearest("any_comand", matchers), Some("any_command"));
         assert_eq!(nearest(&"x".repeat(100_000), words), None);
     }
 }
