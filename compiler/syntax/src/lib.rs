@@ -24,6 +24,7 @@ pub mod tree;
 pub mod value;
 pub mod write;
 
+pub use builder::MAX_ATTRIBUTES;
 pub use encoding::{MAX_DOCUMENT_BYTES, Replacement};
 pub use lexer::is_blank;
 pub use line_index::{LineIndex, Position, Utf16Position};

@@ -464,7 +464,7 @@ pub(crate) fn top_level_text(span: Span) -> SyntaxDiagnostic {
 pub(crate) fn unknown_element(
     name: &str,
     tag: Span,
-    name_span: Span,
+    names: &[Span],
     known: Option<&str>,
 ) -> SyntaxDiagnostic {
     let found = error(
@@ -476,10 +476,10 @@ pub(crate) fn unknown_element(
     match known {
         Some(known) if known.eq_ignore_ascii_case(name) => found
             .help(format!("element names are lowercase: `<{known}>`"))
-            .rename(name_span, known),
+            .rename(names, known),
         Some(known) => found
             .help(format!("did you mean `<{known}>`?"))
-            .rename(name_span, known),
+            .rename(names, known),
         None => {
             found.help("text that is no element belongs into a message such as `<user>…</user>`")
         }
@@ -549,12 +549,13 @@ pub(crate) fn format_changed_meaning() -> SyntaxDiagnostic {
 
 /// A rename that only `unknown_element` needs.
 trait Rename {
-    fn rename(self, name: Span, to: &str) -> Self;
+    fn rename(self, names: &[Span], to: &str) -> Self;
 }
 
 impl Rename for SyntaxDiagnostic {
-    fn rename(mut self, name: Span, to: &str) -> Self {
-        self.fix = Some((format!("rename to `{to}`"), vec![(name, to.to_owned())]));
+    fn rename(mut self, names: &[Span], to: &str) -> Self {
+        let edits = names.iter().map(|name| (*name, to.to_owned())).collect();
+        self.fix = Some((format!("rename to `{to}`"), edits));
         self
     }
 }

@@ -25,6 +25,11 @@ pub(super) fn children<'t>(
         Children::Empty => Vec::new(),
         Children::Body(_) | Children::Script => return Vec::new(),
     };
+    // An element that was never closed has swallowed what follows it; the parser has said so.
+    let unclosed = !element.self_closing && element.end_tag.is_none();
+    if unclosed && listed.is_empty() {
+        return Vec::new();
+    }
     let mut permitted = Vec::new();
     let mut firsts: Vec<(&'static str, Span)> = Vec::new();
     for id in &element.children {
@@ -37,6 +42,9 @@ pub(super) fn children<'t>(
             Name::Unknown => None,
         };
         let Some(entry) = entry else {
+            if unclosed && matches!(child.name, Name::Known(_)) {
+                continue;
+            }
             stranger(context, schema, &listed, child, name);
             continue;
         };

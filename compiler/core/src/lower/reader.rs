@@ -1,7 +1,7 @@
 //! The generic checks of attributes against the schema row of their element: unknown, bare, missing
 //! and misfitting names, and values by type.
 
-use chatmd_syntax::{Attribute as Written, Element, Span};
+use chatmd_syntax::{Attribute as Written, Element, MAX_ATTRIBUTES, Span};
 
 pub(super) use super::attributes::Attributes;
 use super::attributes::{Slot, State};
@@ -42,9 +42,15 @@ pub(super) fn attributes_with<'t>(
 ) -> Attributes<'t> {
     let mut found = Attributes::with_capacity(element.attributes.len());
     let mut later: Vec<(&'t str, &'t Written)> = Vec::new();
-    for written in &element.attributes {
+    for (index, written) in element.attributes.iter().enumerate() {
         let name = context.tree.slice(written.name);
-        if written.poisoned {
+        if index >= MAX_ATTRIBUTES {
+            // The parser has reported that there are too many. Each look at one of them costs a
+            // look at all, so only names of the table are taken note of: they are not missing.
+            if schema.rows(name).next().is_some() && !found.has(name) {
+                found.poison(context, name, written);
+            }
+        } else if written.poisoned {
             // Reported by the parser: repeated, unterminated or without a value.
             if !found.has(name) {
                 found.poison(context, name, written);
@@ -88,7 +94,13 @@ fn unknown(
     let finding = context
         .finding(schema.codes.unknown_attribute, written.name, message)
         .with_severity(severity);
-    let free = |name: &&str| element.attribute(context.tree, name).is_none();
+    let written_names: Vec<&str> = element
+        .attributes
+        .iter()
+        .take(MAX_ATTRIBUTES)
+        .map(|written| context.tree.slice(written.name))
+        .collect();
+    let free = |name: &&str| !written_names.contains(name);
     let finding = if let Some(meant) = nearest(name, names.iter().copied().filter(free)) {
         finding
             .label(format!("did you mean `{meant}`?"))

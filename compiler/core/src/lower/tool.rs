@@ -45,6 +45,8 @@ pub(super) fn tool<'t>(context: &mut Context<'t>, element: &'t Element) -> ToolD
 struct Head<'t> {
     kind: Option<&'t str>,
     kind_at: Span,
+    /// `type` has no value at all.
+    kind_bare: bool,
     runtime: bool,
     name: Option<String>,
     sources: Vec<(&'static str, Span)>,
@@ -68,6 +70,7 @@ impl<'t> Head<'t> {
             kind_at: kind.map_or(element.name_span, |written| {
                 written.value.unwrap_or(written.name)
             }),
+            kind_bare: kind.is_some_and(|written| written.value.is_none()),
             runtime: first("runtime").is_some(),
             name: first("name")
                 .and_then(|written| context.tree.value(written))
@@ -83,15 +86,21 @@ fn invalid_type<'t>(
     head: &Head<'_>,
     kind: &str,
 ) -> ToolDecl {
+    let (message, at, text) = if head.kind_bare {
+        let behind = Span::empty(head.kind_at.end);
+        ("`type` needs a value".to_owned(), behind, "=\"shell\"")
+    } else {
+        let message = match kind.is_empty() {
+            true => "`type` of `<tool>` must not be empty".to_owned(),
+            false => format!("there is no tool type {}", quote(kind)),
+        };
+        (message, head.kind_at, "shell")
+    };
     let finding = context
-        .finding(
-            "shell.tool_invalid_type",
-            head.kind_at,
-            format!("there is no tool type {}", quote(kind)),
-        )
+        .finding("shell.tool_invalid_type", head.kind_at, message)
         .label("expected `shell`")
         .hint("write type=\"shell\", or leave `type` out for other tools")
-        .fix("change to `shell`", context.place(head.kind_at), "shell");
+        .fix("change to `shell`", context.place(at), text);
     context.report_below(finding, &["type"]);
     unclassified(context, element)
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::input::{Expanded, ExpandedItem};
-use super::reference::{BUILTIN, Lookup, Names, candidates};
+use super::reference::{BUILTIN, Lookup, Names, candidates, qualify};
 use super::registry::Registry;
 use super::report::{Fill, Sink, error, list, nearest, place, quote};
 use crate::decl::Sp;
@@ -107,11 +107,16 @@ impl<'a> Context<'a> {
                     Referrer::Worker => ("shell.unknown_worker_runtime", "worker runtime"),
                     Referrer::Extends | Referrer::Runtime => ("shell.unknown_runtime", "runtime"),
                 };
+                // A runtime can be neither its own parent nor its own worker.
+                let own = match path {
+                    ["shell_access", id, ..] => qualify(namespace, id),
+                    _ => String::new(),
+                };
                 let finding = unknown(
                     code,
                     what,
                     (namespace, reference, at),
-                    &self.registry.runtime_names,
+                    (&self.registry.runtime_names, &own),
                     self.sink.suggests(),
                 );
                 let finding = if referrer == Referrer::Worker {
@@ -187,7 +192,7 @@ impl<'a> Context<'a> {
                     "shell.unknown_script",
                     "script",
                     (namespace, reference, at),
-                    &self.registry.script_names,
+                    (&self.registry.script_names, ""),
                     self.sink.suggests(),
                 );
                 self.sink.push(finding.path(path.iter().copied()));
@@ -219,7 +224,7 @@ fn unknown(
     code: &'static str,
     what: &str,
     (namespace, reference, at): (Option<&str>, &Sp<String>, Place),
-    names: &Names,
+    (names, apart): (&Names, &str),
     suggest: bool,
 ) -> Diagnostic {
     let tried = candidates(namespace, &reference.value);
@@ -231,7 +236,9 @@ fn unknown(
     if !suggest {
         return finding;
     }
-    let near = tried.iter().find_map(|name| nearest(name, names.all()));
+    let near = tried
+        .iter()
+        .find_map(|name| nearest(name, names.offered(apart)));
     match near {
         Some(near) => {
             // Written from inside its namespace, the name is shorter.

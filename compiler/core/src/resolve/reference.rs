@@ -85,6 +85,13 @@ impl Names {
         }
     }
 
+    /// Names that a reference may be corrected to: usable ones, without `apart`.
+    pub(crate) fn offered<'a>(&'a self, apart: &'a str) -> impl Iterator<Item = &'a str> + Clone {
+        self.all().filter(move |name| {
+            *name != apart && self.declared.get(*name).is_some_and(Option::is_some)
+        })
+    }
+
     /// Declared names in declaration order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> + Clone {
         self.order.iter().map(String::as_str)

@@ -10,8 +10,9 @@ use crate::tree::{Attribute, Quote};
 use crate::value::{decode_text, unknown_entities};
 use crate::{Span, Tag, report};
 
-/// Most attributes of a tag and longest decoded value (spec 01 section 20).
-const MAX_ATTRIBUTES: usize = 128;
+/// Most attributes of a tag that are looked at (spec 01 section 20); one finding covers the rest.
+pub const MAX_ATTRIBUTES: usize = 128;
+/// Longest decoded value (spec 01 section 20).
 const MAX_VALUE_BYTES: usize = 1024 * 1024;
 
 /// Up to here, looking for duplicates pair by pair is cheaper than a map.

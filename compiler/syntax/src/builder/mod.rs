@@ -14,6 +14,7 @@ use crate::landmarks::Landmarks;
 use crate::tree::{MAX_DIAGNOSTICS, Node, NodeId, SyntaxDiagnostic};
 use crate::{Span, Tag, lexer, report};
 
+pub use attributes::MAX_ATTRIBUTES;
 use recover::Checkpoint;
 
 /// Deepest element, the top level being 1 (spec 01 section 20).

@@ -74,6 +74,19 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// The name in the end tag of an unknown element, if it is certain which one that is.
+    fn end_name_of(&mut self, span: Span, tag: &StartTag) -> Option<Span> {
+        let name = self.slice(tag.name);
+        if tag.closing == Closing::SelfClosed || !self.unknown_closes(name, span.end) {
+            return None;
+        }
+        let end = self.landmarks().unknown_end(name, span.end)?;
+        let inside = self.slice(Span::new(span.end, end));
+        let nested = memchr::memmem::find_iter(inside.as_bytes(), name.as_bytes())
+            .any(|at| inside[..at].ends_with('<'));
+        (!nested).then(|| Span::new(end + 2, end + 2 + tag.name.len()))
+    }
+
     fn report_unknown(&mut self, span: Span, tag: &StartTag) {
         let name = self.slice(tag.name);
         let found = if tag.tag.is_some() {
@@ -85,11 +98,13 @@ impl<'t> Builder<'t> {
                     .filter(|tag| !tag.is_shell())
                     .map(|tag| tag.as_str())
             };
+            let mut names = vec![tag.name];
+            names.extend(self.end_name_of(span, tag));
             let folded = vocabulary().find(|known| known.eq_ignore_ascii_case(name));
             report::unknown_element(
                 name,
                 span,
-                tag.name,
+                &names,
                 folded.or_else(|| nearest(name, vocabulary())),
             )
         };

@@ -182,15 +182,20 @@ pub(super) fn uint(text: &str, none: bool) -> Result<Value, Fault> {
 /// `digit+ ("." digit+)?` from 0 to 2.
 pub(super) fn temperature(text: &str) -> Result<Value, Fault> {
     let well_formed = split_duration(text).is_some_and(|(_, _, rest)| rest.is_empty());
-    match text.parse::<f64>() {
-        Ok(value) if well_formed && (0.0..=2.0).contains(&value) => {
-            Ok(Value::Text(text.to_owned()))
-        }
-        _ => Err(
-            Fault::new(format!("{} is not a number from 0 to 2", quote(text)))
-                .hint("write a decimal number such as `0.7`"),
-        ),
+    // By digits: a float would round what is a little more than 2 to 2.
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let in_range = match whole.trim_start_matches('0') {
+        "" | "1" => true,
+        "2" => fraction.bytes().all(|digit| digit == b'0'),
+        _ => false,
+    };
+    if well_formed && in_range {
+        return Ok(Value::Text(text.to_owned()));
     }
+    Err(
+        Fault::new(format!("{} is not a number from 0 to 2", quote(text)))
+            .hint("write a decimal number such as `0.7`"),
+    )
 }
 
 /// 64 hexadecimal digits; the normal form is lower case.
@@ -333,7 +338,10 @@ mod tests {
             ("0", true),
             ("2", true),
             ("2.0", true),
+            ("007", false),
+            ("01.99999999999999999999", true),
             ("2.1", false),
+            ("2.00000000000000000001", false),
             ("-1", false),
             ("1e0", false),
             ("1.", false),
