@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde::ser;
-use smallvec::SmallVec;
 
 use super::json::{MAX_INTEGER, NotCanonical, string, utf16};
 
@@ -44,6 +43,10 @@ impl ser::Error for Failure {
 #[derive(Default)]
 struct Writer {
     out: Vec<u8>,
+    /// Members of the open objects, those of the innermost last. They are not kept in [`Members`]:
+    /// a matcher is many objects deep, and the serialisers of its kinds would each hold a list on
+    /// the stack.
+    members: Vec<(Cow<'static, str>, Range<usize>)>,
     /// Reused when the members of an object have to be moved.
     scratch: Vec<u8>,
 }
@@ -77,11 +80,31 @@ impl Writer {
         self.out.push(b'{');
         Members {
             start: self.out.len(),
+            base: self.members.len(),
             writer: self,
-            members: SmallVec::new(),
             sorted: true,
             wrapped: false,
         }
+    }
+
+    /// Puts the members from index `base` on, which were written from `start` on, in order.
+    fn sort(&mut self, start: usize, base: usize) {
+        let Self {
+            out,
+            members,
+            scratch,
+        } = self;
+        let members = members.get_mut(base..).unwrap_or_default();
+        members.sort_by(|(left, _), (right, _)| utf16(left, right));
+        scratch.clear();
+        for (index, (_, range)) in members.iter().enumerate() {
+            if index > 0 {
+                scratch.push(b',');
+            }
+            scratch.extend_from_slice(out.get(range.clone()).unwrap_or_default());
+        }
+        out.truncate(start);
+        out.extend_from_slice(scratch);
     }
 
     /// `{"VARIANT":`, the outer object of an externally tagged variant.
@@ -117,52 +140,42 @@ impl Items<'_> {
 struct Members<'w> {
     writer: &'w mut Writer,
     start: usize,
-    members: SmallVec<[(Cow<'static, str>, Range<usize>); 12]>,
+    /// Index of the first member in [`Writer::members`].
+    base: usize,
     sorted: bool,
     wrapped: bool,
 }
 
 impl Members<'_> {
     fn name(&mut self, name: Cow<'static, str>) {
-        if let Some((before, _)) = self.members.last() {
+        let Writer { out, members, .. } = &mut *self.writer;
+        if let Some((before, _)) = members.get(self.base..).and_then(<[_]>::last) {
             self.sorted &= utf16(before, &name).is_lt();
-            self.writer.out.push(b',');
+            out.push(b',');
         }
-        let from = self.writer.out.len();
-        string(&name, &mut self.writer.out);
-        self.writer.out.push(b':');
-        self.members.push((name, from..from));
+        let from = out.len();
+        string(&name, out);
+        out.push(b':');
+        members.push((name, from..from));
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         value.serialize(&mut *self.writer)?;
-        if let Some((_, range)) = self.members.last_mut() {
-            range.end = self.writer.out.len();
+        let end = self.writer.out.len();
+        if let Some((_, range)) = self.writer.members.last_mut() {
+            range.end = end;
         }
         Ok(())
     }
 
-    fn close(mut self) {
+    fn close(self) {
+        let writer = self.writer;
         if !self.sorted {
-            self.sort();
+            writer.sort(self.start, self.base);
         }
+        writer.members.truncate(self.base);
         let end: &[u8] = if self.wrapped { b"}}" } else { b"}" };
-        self.writer.out.extend_from_slice(end);
-    }
-
-    fn sort(&mut self) {
-        self.members
-            .sort_by(|(left, _), (right, _)| utf16(left, right));
-        let Writer { out, scratch } = &mut *self.writer;
-        scratch.clear();
-        for (index, (_, range)) in self.members.iter().enumerate() {
-            if index > 0 {
-                scratch.push(b',');
-            }
-            scratch.extend_from_slice(out.get(range.clone()).unwrap_or_default());
-        }
-        out.truncate(self.start);
-        out.extend_from_slice(scratch);
+        writer.out.extend_from_slice(end);
     }
 }
 
@@ -453,6 +466,21 @@ mod tests {
             String::from_utf8(bytes).unwrap(),
             r#"{"apple":["Unit",{"New":1},{"Pair":[1,2]},{"Named":{"a":2,"b":1}}],"middle":[true,"é"],"zebra":null}"#
         );
+    }
+
+    #[test]
+    fn the_deepest_matcher_fits_a_small_stack() {
+        let mut matcher = crate::manifest::Matcher::AnyCommand {};
+        for depth in 0..64 {
+            let of = vec![matcher];
+            matcher = match depth % 2 {
+                0 => crate::manifest::Matcher::All { of },
+                _ => crate::manifest::Matcher::Any { of },
+            };
+        }
+        let small = std::thread::Builder::new().stack_size(1 << 20);
+        let bytes = small.spawn(move || canonical(&matcher).unwrap()).unwrap();
+        assert!(bytes.join().unwrap().starts_with(b"{\"kind\":\"any\""));
     }
 
     #[test]
