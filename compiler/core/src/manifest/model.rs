@@ -4,6 +4,7 @@
 //! is `null` or `[]`; unknown members are refused on reading.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -428,7 +429,8 @@ pub enum Atom {
 #[allow(missing_docs)]
 pub struct Policy {
     pub default: Action,
-    pub rules: Vec<Rule>,
+    /// Shared with the runtimes that inherit them.
+    pub rules: Vec<Arc<Rule>>,
 }
 
 /// One rule.

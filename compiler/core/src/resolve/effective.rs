@@ -296,7 +296,11 @@ impl Effective {
             },
             policy: Policy {
                 default: self.policy,
-                rules: values(&self.rules),
+                rules: self
+                    .rules
+                    .iter()
+                    .filter_map(|entry| entry.value.clone())
+                    .collect(),
             },
             approvals: Approvals {
                 provider: self.provider,
