@@ -62,7 +62,7 @@ pub(crate) struct Problem {
 }
 
 /// Where the grammar puts its findings: shared by all tags of a file, so a tag costs no allocation.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sink {
     pub attributes: Vec<Attribute>,
     pub problems: Vec<Problem>,
@@ -74,10 +74,40 @@ type Here<'t, 'p> = MapExtra<'t, 'p, &'t [Token], Extra>;
 
 /// Parses the tokens between the name of a start tag and its end; returns the sink with the
 /// findings appended.
-pub(crate) fn parse(tokens: &[Token], sink: Sink) -> Sink {
+pub(crate) fn parse(tokens: &[Token], mut sink: Sink) -> Sink {
+    sink.after_space = false;
+    match plain(tokens, &mut sink) {
+        [] => sink,
+        rest => grammar(rest, sink),
+    }
+}
+
+/// Takes space, `name="value"` and the end of the tag for as long as nothing else stands there,
+/// which is nearly always the whole tag; gives what is left to the grammar. What it takes, the
+/// grammar would have taken alike: a test compares them.
+fn plain<'t>(mut tokens: &'t [Token], sink: &mut Sink) -> &'t [Token] {
+    loop {
+        tokens = match tokens {
+            [one, rest @ ..] if matches!(one.kind, Kind::Space | Kind::Close | Kind::SelfClose) => {
+                sink.after_space = true;
+                rest
+            }
+            [name, equals, value, rest @ ..]
+                if name.kind == Kind::Name
+                    && equals.kind == Kind::Equals
+                    && matches!(value.kind, Kind::Quoted { .. }) =>
+            {
+                sink.attribute(name.span, Some((*equals, Some(*value))));
+                rest
+            }
+            rest => return rest,
+        };
+    }
+}
+
+/// The whole grammar; accepts every token sequence.
+fn grammar(tokens: &[Token], sink: Sink) -> Sink {
     let mut state = SimpleState(sink);
-    state.0.after_space = false;
-    // The grammar accepts every token sequence.
     let _ = list().parse_with_state(tokens, &mut state).into_output();
     state.0
 }
@@ -189,5 +219,45 @@ impl Sink {
 
     fn problem(&mut self, kind: ProblemKind, span: Span, name: Span) {
         self.problems.push(Problem { kind, span, name });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use proptest::prelude::*;
+
+    use super::{Kind, Quote, Sink, Span, Token, grammar, parse};
+
+    fn tokens() -> impl Strategy<Value = Vec<Token>> {
+        let kind = prop_oneof![
+            4 => Just(Kind::Space),
+            4 => Just(Kind::Name),
+            4 => Just(Kind::Equals),
+            4 => any::<bool>().prop_map(|terminated| Kind::Quoted {
+                quote: Quote::Double,
+                terminated,
+            }),
+            1 => Just(Kind::Unquoted),
+            1 => Just(Kind::Close),
+            1 => Just(Kind::SelfClose),
+            1 => Just(Kind::Junk),
+        ];
+        prop::collection::vec(kind, 0..24).prop_map(|kinds| {
+            let spans = (0_u32..).map(|at| Span::new(at * 4, at * 4 + 4));
+            kinds
+                .into_iter()
+                .zip(spans)
+                .map(|(kind, span)| Token { kind, span })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn the_short_way_and_the_grammar_agree(tokens in tokens()) {
+            prop_assert_eq!(parse(&tokens, Sink::default()), grammar(&tokens, Sink::default()));
+        }
     }
 }
