@@ -13,21 +13,12 @@ pub(super) fn children<'t>(
     element: &'t Element,
     schema: &'static Schema,
 ) -> Vec<(&'t Element, &'static Schema)> {
-    let listed: Vec<Child> = match schema.children {
-        Children::List(list) => list.to_vec(),
-        Children::Matchers { .. } => policy::MATCHERS
-            .iter()
-            .map(|element| Child {
-                element,
-                once: false,
-            })
-            .collect(),
-        Children::Empty => Vec::new(),
-        Children::Body(_) | Children::Script => return Vec::new(),
-    };
+    if matches!(schema.children, Children::Body(_) | Children::Script) {
+        return Vec::new();
+    }
     // An element that was never closed has swallowed what follows it; the parser has said so.
     let unclosed = !element.self_closing && element.end_tag.is_none();
-    if unclosed && listed.is_empty() {
+    if unclosed && matches!(schema.children, Children::Empty) {
         return Vec::new();
     }
     let mut permitted = Vec::new();
@@ -38,14 +29,14 @@ pub(super) fn children<'t>(
         };
         let name = context.name_of(child);
         let entry = match child.name {
-            Name::Known(_) => listed.iter().find(|entry| entry.element.name == name),
+            Name::Known(_) => listed(schema).find(|entry| entry.element.name == name),
             Name::Unknown => None,
         };
         let Some(entry) = entry else {
             if unclosed && matches!(child.name, Name::Known(_)) {
                 continue;
             }
-            stranger(context, schema, &listed, child, name);
+            stranger(context, schema, child, name);
             continue;
         };
         if entry.once {
@@ -72,6 +63,20 @@ pub(super) fn children<'t>(
         }
     }
     permitted
+}
+
+/// The elements that the schema lists.
+fn listed(schema: &'static Schema) -> impl Iterator<Item = Child> {
+    let (list, matchers) = match schema.children {
+        Children::List(list) => (list, &[][..]),
+        Children::Matchers { .. } => (&[][..], policy::MATCHERS),
+        Children::Empty | Children::Body(_) | Children::Script => (&[][..], &[][..]),
+    };
+    let matchers = matchers.iter().map(|element| Child {
+        element,
+        once: false,
+    });
+    list.iter().copied().chain(matchers)
 }
 
 /// The child element; text and RAW are reported, layout is skipped.
@@ -108,14 +113,8 @@ fn element_or_text<'t>(
 }
 
 /// Reports a child element that is not permitted.
-fn stranger(
-    context: &mut Context<'_>,
-    schema: &'static Schema,
-    listed: &[Child],
-    child: &Element,
-    name: &str,
-) {
-    let names: Vec<&'static str> = listed.iter().map(|entry| entry.element.name).collect();
+fn stranger(context: &mut Context<'_>, schema: &'static Schema, child: &Element, name: &str) {
+    let names: Vec<&'static str> = listed(schema).map(|entry| entry.element.name).collect();
     let must_be_empty = matches!(schema.children, Children::Empty);
     let code = if must_be_empty {
         schema.codes.child_of_empty

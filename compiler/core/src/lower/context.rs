@@ -33,13 +33,46 @@ impl Reported {
     }
 }
 
+/// The declaration path of the current element: names one behind the other in one text, because
+/// it changes with every element and is read for findings alone.
+#[derive(Clone, Debug, Default)]
+struct Trail {
+    text: String,
+    /// Where each name ends in `text`.
+    ends: Vec<usize>,
+}
+
+impl Trail {
+    fn depth(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn push(&mut self, name: &str) {
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+    }
+
+    fn truncate(&mut self, depth: usize) {
+        self.ends.truncate(depth);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    fn names(&self) -> Vec<String> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let names = starts.zip(&self.ends);
+        names
+            .map(|(start, end)| self.text.get(start..*end).unwrap_or_default().to_owned())
+            .collect()
+    }
+}
+
 /// State of lowering one item.
 pub(super) struct Context<'t> {
     pub(super) tree: &'t Tree,
     reported: &'t Reported,
     base: u32,
     item: Option<u32>,
-    path: Vec<String>,
+    path: Trail,
     findings: Vec<Diagnostic>,
     errors: usize,
     /// Written id of the runtime being lowered.
@@ -86,7 +119,7 @@ impl<'t> Context<'t> {
             reported,
             base,
             item,
-            path: Vec::new(),
+            path: Trail::default(),
             findings: Vec::new(),
             errors: 0,
             runtime_id: None,
@@ -135,7 +168,7 @@ impl<'t> Context<'t> {
 
     /// Records a finding about an attribute or part of the current element.
     pub(super) fn report_below(&mut self, mut finding: Diagnostic, below: &[&str]) {
-        finding.path = self.path.clone();
+        finding.path = self.path.names();
         finding
             .path
             .extend(below.iter().map(|name| (*name).to_owned()));
@@ -155,9 +188,8 @@ impl<'t> Context<'t> {
 
     /// Runs `body` with more names on the declaration path.
     pub(super) fn within<R>(&mut self, names: &[&str], body: impl FnOnce(&mut Self) -> R) -> R {
-        let depth = self.path.len();
-        self.path
-            .extend(names.iter().map(|name| (*name).to_owned()));
+        let depth = self.path.depth();
+        names.iter().for_each(|name| self.path.push(name));
         let result = body(self);
         self.path.truncate(depth);
         result
@@ -174,7 +206,7 @@ impl<'t> Context<'t> {
         };
         let id = trim(&id);
         if !id.is_empty() && id.len() <= 128 && !id.chars().any(char::is_control) {
-            self.path.push(id.to_owned());
+            self.path.push(id);
         }
     }
 
@@ -240,9 +272,9 @@ pub(super) fn trim(text: &str) -> &str {
 impl Context<'_> {
     /// Records a finding whose path ends `up` names above the current element.
     pub(super) fn report_at_parent(&mut self, finding: Diagnostic, up: usize) {
-        let kept = self.path.len().saturating_sub(up);
-        let below = self.path.split_off(kept);
+        let whole = self.path.clone();
+        self.path.truncate(whole.depth().saturating_sub(up));
         self.report(finding);
-        self.path.extend(below);
+        self.path = whole;
     }
 }

@@ -165,7 +165,7 @@ fn bounded(text: &str, most: u32) -> Result<Value, Fault> {
 }
 
 fn boolean(text: &str) -> Result<Value, Fault> {
-    let meant = match text.trim().to_ascii_lowercase().as_str() {
+    let meant = || match text.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" | "y" | "t" => Some("true"),
         "false" | "no" | "off" | "0" | "n" | "f" => Some("false"),
         _ => None,
@@ -176,7 +176,7 @@ fn boolean(text: &str) -> Result<Value, Fault> {
         _ => {
             let fault = Fault::new(format!("{} is neither `true` nor `false`", quote(text)))
                 .hint("write `true` or `false`");
-            Err(match meant.or_else(|| nearest(text, ["true", "false"])) {
+            Err(match meant().or_else(|| nearest(text, ["true", "false"])) {
                 Some(meant) => fault.replace(meant),
                 None => fault,
             })
