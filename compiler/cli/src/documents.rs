@@ -13,7 +13,8 @@ use crate::args::{PlatformChoice, Reading};
 /// Display name of standard input.
 pub const STDIN: &str = "<stdin>";
 
-/// The documents of one run.
+/// The documents of one run. Cloning gives a handle for another thread.
+#[derive(Clone)]
 pub struct Documents {
     /// The database that all of them share.
     pub db: Database,

@@ -3,9 +3,10 @@
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
 use chatmd_compiler::diagnostics::registry::Level;
 use chatmd_compiler::diagnostics::{Diagnostic, Severity};
-use chatmd_compiler::{Compilation, SafeText, compile};
+use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
 use serde::Serialize;
 
 use super::{JsonError, complain, print_human, to_json};
@@ -98,21 +99,63 @@ fn compile_all(args: &Check, documents: &mut Documents) -> Result<Compiled, Stri
     }
     let mut options = compile_options(&args.reading);
     options.digests = false;
-    let mut roots = Vec::new();
+    let mut compiled = Vec::with_capacity(args.documents.len());
     let mut unreadable = Vec::new();
-    for operand in &args.documents {
-        let stdin_name = args.stdin_name.as_deref();
-        match documents.open(operand, &args.reading, stdin_name) {
-            Ok(root) => roots.push(root),
+    for outcome in each(args, documents, &options) {
+        match outcome {
+            Ok(compilation) => compiled.push(compilation),
             Err(why @ Unreadable::Directory(_)) => return Err(why.to_string()),
             Err(why) => unreadable.push(why.to_string()),
         }
     }
-    let compiled = roots
-        .into_iter()
-        .map(|root| compile(&documents.db, root, &options))
-        .collect();
     Ok((compiled, unreadable))
+}
+
+type Outcome = Result<Arc<Compilation>, Unreadable>;
+
+/// Fewer documents than this are compiled one after the other: starting threads costs more.
+const WORTH_THREADS: usize = 64;
+
+/// Stack of a thread that compiles, in bytes.
+const STACK: usize = 16 << 20;
+
+/// What becomes of each document, in the order of the command line.
+fn each(args: &Check, documents: &mut Documents, options: &CompileOptions) -> Vec<Outcome> {
+    let some = |documents: &mut Documents, operands: &[Utf8PathBuf]| -> Vec<Outcome> {
+        let one = |operand: &Utf8PathBuf| {
+            let root = documents.open(operand, &args.reading, args.stdin_name.as_deref())?;
+            Ok(compile(&documents.db, root, options))
+        };
+        operands.iter().map(one).collect()
+    };
+    let all = args.documents.as_slice();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if all.len() < WORTH_THREADS || threads < 2 {
+        return some(documents, all);
+    }
+    std::thread::scope(|scope| {
+        let (own, others) = all.split_at(all.len().div_ceil(threads));
+        let workers: Vec<_> = others
+            .chunks(all.len().div_ceil(threads))
+            .map(|operands| {
+                let mut documents = ManuallyDrop::new(documents.clone());
+                let worker = std::thread::Builder::new().stack_size(STACK);
+                let started = worker.spawn_scoped(scope, move || some(&mut documents, operands));
+                (operands, started)
+            })
+            .collect();
+        let mut outcomes = some(documents, own);
+        for (operands, worker) in workers {
+            match worker.map(|worker| worker.join()) {
+                Ok(Ok(list)) => outcomes.extend(list),
+                // A bug shows as one, wherever it happens.
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread to be had.
+                Err(_) => outcomes.extend(some(documents, operands)),
+            }
+        }
+        outcomes
+    })
 }
 
 /// What `--allow` and `--deny` say.

@@ -159,15 +159,39 @@ impl FileSystem for OsFileSystem {
         if metadata.len() > self.max_bytes {
             return Err(too_large);
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        file.take(self.max_bytes + 1)
-            .read_to_end(&mut bytes)
-            .map_err(io)?;
+        let mut file = file.take(self.max_bytes + 1);
+        let bytes = read_whole(&mut file, metadata.len()).map_err(io)?;
         if bytes.len() as u64 > self.max_bytes {
             return Err(too_large);
         }
-        Ok(bytes.into())
+        Ok(bytes)
     }
+}
+
+/// Reads to the end, straight into shared memory when `length` turns out to be right: no second
+/// copy of a large file.
+fn read_whole(file: &mut impl std::io::Read, length: u64) -> std::io::Result<Arc<[u8]>> {
+    let length = usize::try_from(length).unwrap_or(0);
+    let mut shared: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+    let mut read = 0;
+    if let Some(place) = Arc::get_mut(&mut shared) {
+        while let Some(rest) = place.get_mut(read..).filter(|rest| !rest.is_empty()) {
+            match file.read(rest) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let mut more = Vec::new();
+    file.read_to_end(&mut more)?;
+    if read == length && more.is_empty() {
+        return Ok(shared);
+    }
+    let mut bytes = shared.get(..read).unwrap_or_default().to_vec();
+    bytes.extend_from_slice(&more);
+    Ok(bytes.into())
 }
 
 /// Files in memory, for tests and for callers that hold their sources already.
@@ -289,6 +313,14 @@ mod tests {
                 relative_to(Utf8Path::new(path), Utf8Path::new(base)),
                 expected
             );
+        }
+    }
+
+    #[test]
+    fn a_file_that_changed_its_length_is_read_as_it_is() {
+        for length in [0, 3, 5, 9] {
+            let read = read_whole(&mut &b"12345"[..], length).unwrap();
+            assert_eq!(&*read, b"12345", "{length}");
         }
     }
 

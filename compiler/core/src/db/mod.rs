@@ -18,7 +18,7 @@ mod inputs;
 mod queries;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter as _;
@@ -47,6 +47,12 @@ struct Known {
     files: HashMap<Utf8PathBuf, FileInput>,
 }
 
+/// A file with its content, unless that is known already.
+struct Found {
+    located: Located,
+    content: Option<Result<Arc<[u8]>, LoadError>>,
+}
+
 /// The database. Cloning gives a handle for another thread; drop it before the next change.
 #[salsa::db]
 #[derive(Clone)]
@@ -62,11 +68,16 @@ impl salsa::Database for Database {}
 #[salsa::db]
 impl Db for Database {
     fn path_input(&self, path: &Utf8Path) -> PathInput {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(input) = self.known().paths.get(path) {
+            return *input;
+        }
+        // Without the lock: other threads look for other files meanwhile.
+        let found = self.find(path);
+        let mut known = self.known();
         if let Some(input) = known.paths.get(path) {
             return *input;
         }
-        let target = self.locate(&mut known, path);
+        let target = found.map(|found| self.target(&mut known, found));
         let input = PathInput::new(self, target);
         known.paths.insert(path.to_owned(), input);
         input
@@ -97,21 +108,34 @@ impl Database {
         }
     }
 
-    fn locate(&self, known: &mut Known, path: &Utf8Path) -> Result<Target, LoadError> {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds a file, and reads it when it was not read before.
+    fn find(&self, path: &Utf8Path) -> Result<Found, LoadError> {
         let located = self.system.locate(path)?;
+        let read = self.known().files.contains_key(&located.canonical);
+        let content = (!read).then(|| self.system.read(&located.canonical));
+        Ok(Found { located, content })
+    }
+
+    /// Where a path leads; the first content that was read of a file is the one that stays.
+    fn target(&self, known: &mut Known, found: Found) -> Target {
+        let Found { located, content } = found;
         let file = match known.files.get(&located.canonical) {
             Some(file) => *file,
             None => {
-                let content = self.system.read(&located.canonical);
+                let content = content.unwrap_or_else(|| self.system.read(&located.canonical));
                 let file = FileInput::new(self, located.canonical.clone(), content);
                 known.files.insert(located.canonical, file);
                 file
             }
         };
-        Ok(Target {
+        Target {
             file,
             identity: located.identity,
-        })
+        }
     }
 
     /// The document at a path, which is taken from `cwd` when relative.
@@ -201,10 +225,11 @@ impl Database {
             }
         }
         for (path, input) in paths {
+            let found = self.find(&path);
             let known = Arc::clone(&self.known);
             let target = {
                 let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-                self.locate(&mut known, &path)
+                found.map(|found| self.target(&mut known, found))
             };
             if *input.target(self) != target {
                 let _ = input.set_target(self).to(target);
