@@ -38,6 +38,10 @@ pub const WITHOUT_DOCUMENT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "its smallest document is too large for a suite; `tests/resolution.rs` makes one",
+        &["shell.manifest_too_large"],
+    ),
+    (
         "it speaks of a stored manifest or bundle, not of a document",
         &[
             "shell.manifest_digest_mismatch",

@@ -167,8 +167,12 @@ pub(super) fn uint(text: &str, none: bool) -> Result<Value, Fault> {
     }
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         let also = if none { ", or `none`" } else { "" };
-        return Err(Fault::new(format!("{} is not a whole number", quote(text)))
-            .hint(format!("write decimal digits only{also}")));
+        let fault = Fault::new(format!("{} is not a whole number", quote(text)))
+            .hint(format!("write decimal digits only{also}"));
+        let grouping = |c: char| matches!(c, '_' | ',' | '\'' | ' ');
+        let plain = text.replace(grouping, "");
+        let sound = !plain.is_empty() && plain.bytes().all(|b| b.is_ascii_digit());
+        return Err(if sound { fault.replace(plain) } else { fault });
     }
     match u64::try_from(saturating(text)) {
         Ok(value) if value < 1 << 31 => Ok(Value::Number(value)),
