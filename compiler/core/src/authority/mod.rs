@@ -1,8 +1,10 @@
-//! What a manifest permits, for people (spec 04 section 11.1).
+//! What a manifest permits, for people (spec 04 section 11): the summary, and the difference of
+//! two manifests ([`mod@diff`]).
 //!
 //! Pure functions of a payload, shared by compiler, language server and runtime, so that all three
 //! show the same.
 
+pub mod diff;
 mod findings;
 mod show;
 mod summary;

@@ -7,11 +7,12 @@ mod secrets;
 
 use std::sync::{Arc, OnceLock};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
+use crate::manifest::bundle::Bundle;
 use crate::manifest::{Manifest, Platform, SourceRole};
 use crate::resolve::{Features, Material, Resolution};
 
@@ -90,6 +91,37 @@ pub struct CompiledFile {
 }
 
 impl Compilation {
+    /// A bundle in the place of its documents (spec 04 section 8.10). `display` is how it is called
+    /// for people, `path` is the bundle itself, and `directory` is where the paths of its sources
+    /// begin.
+    pub fn from_bundle(
+        bundle: Bundle,
+        display: &str,
+        path: &Utf8Path,
+        directory: Utf8PathBuf,
+    ) -> Self {
+        let file = CompiledFile {
+            display: display.to_owned(),
+            manifest_path: path.file_name().unwrap_or(display).to_owned(),
+            path: path.to_owned(),
+            text: Arc::from(""),
+            item_starts: Arc::from([]),
+            lines: OnceLock::new(),
+            secrets: OnceLock::new(),
+        };
+        Self {
+            manifest: Some(bundle.manifest),
+            requested_sha256: Some(bundle.requested_sha256),
+            material: Material {
+                scripts: bundle.scripts,
+                ..Material::default()
+            },
+            diagnostics: Vec::new(),
+            files: vec![file],
+            directory,
+        }
+    }
+
     /// How many findings have that severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.diagnostics

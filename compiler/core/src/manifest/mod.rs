@@ -1,5 +1,6 @@
 //! The canonical manifest (spec 04).
 
+pub mod bundle;
 pub mod canonical;
 pub mod digest;
 pub mod json;
