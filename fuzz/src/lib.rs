@@ -14,7 +14,8 @@ const NEXT_FILE: &[u8] = b"\n%%%\n";
 pub fn syntax(bytes: &[u8]) {
     for parsed in [
         chatmd_syntax::parse(bytes),
-        chatmd_syntax::parse_content(bytes),
+        chatmd_syntax::parse_content(bytes, false),
+        chatmd_syntax::parse_content(bytes, true),
     ] {
         let length = parsed.tree.text.len();
         for node in &parsed.tree.nodes {
@@ -41,7 +42,7 @@ pub fn lowering(bytes: &[u8]) {
     let starts = lower::item_starts(&parsed);
     assert!(starts.is_sorted(), "items out of order");
     drop(declarations);
-    let content = chatmd_syntax::parse_content(bytes);
+    let content = chatmd_syntax::parse_content(bytes, false);
     for class in [
         chatmd_compiler::schema::BodyClass::Authored,
         chatmd_compiler::schema::BodyClass::Transcript,
@@ -154,3 +155,13 @@ pub fn tool_input(bytes: &[u8]) {
         assert!(chain.commands().all(|argv| !argv.is_empty()));
     }
 }
+
+/// Every target by name.
+#[allow(clippy::type_complexity)]
+pub const ALL: &[(&str, fn(&[u8]))] = &[
+    ("syntax", syntax),
+    ("lowering", lowering),
+    ("compilation", compilation),
+    ("manifest", manifest),
+    ("tool_input", tool_input),
+];

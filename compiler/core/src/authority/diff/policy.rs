@@ -2,6 +2,7 @@
 //! unavailable", "scopes, durable".
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::class::Class;
 use super::lists::pair;
@@ -27,15 +28,16 @@ pub(super) fn compare(old: &Policy, new: &Policy, scope: &mut Scope<'_>) {
             id: _,
             action,
             matcher,
-        } = old;
+        } = &**old;
         let mut scope = scope.at(&id);
         scope.stepped("action", action, &new.action, |action| freedom(*action));
         scope.changed("matcher", matcher, &new.matcher, Class::Mixed);
     }
     if pairs.reordered {
         // The strictest matching action wins, wherever its rule stands.
-        let ids =
-            |rules: &[Rule]| -> Vec<String> { rules.iter().map(|rule| rule.id.clone()).collect() };
+        let ids = |rules: &[Arc<Rule>]| -> Vec<String> {
+            rules.iter().map(|rule| rule.id.clone()).collect()
+        };
         scope.changed("order", &ids(rules), &ids(&new.rules), Class::Neutral);
     }
 }
@@ -68,12 +70,12 @@ fn removed(action: Action, default: Action) -> Class {
 
 /// Takes out rules that only got another id.
 fn renamed<'a>(
-    removed: &mut Vec<(String, &'a Rule)>,
-    added: &mut Vec<(String, &'a Rule)>,
+    removed: &mut Vec<(String, &'a Arc<Rule>)>,
+    added: &mut Vec<(String, &'a Arc<Rule>)>,
     scope: &mut Scope<'_>,
 ) {
     let content = |rule: &Rule| value(&(rule.action, &rule.matcher)).to_string();
-    let mut free: HashMap<String, Vec<&Rule>> = HashMap::new();
+    let mut free: HashMap<String, Vec<&Arc<Rule>>> = HashMap::new();
     for (_, rule) in removed.iter().rev() {
         free.entry(content(rule)).or_default().push(rule);
     }

@@ -173,7 +173,7 @@ fn object(members: &serde_json::Map<String, Value>, depth: usize, out: &mut Stri
     let kind = members.get("kind").and_then(Value::as_str);
     let others: Vec<(&String, &Value)> = members
         .iter()
-        .filter(|(name, value)| !(kind.is_some() && name.as_str() == "kind") && !value.is_null())
+        .filter(|(name, value)| !(value.is_null() || kind.is_some() && name.as_str() == "kind"))
         .collect();
     if let Some(kind) = kind {
         match (kind, others.as_slice()) {
