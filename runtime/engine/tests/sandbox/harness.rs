@@ -289,8 +289,15 @@ pub fn as_each_user<F: Future<Output = ()>>(name: &str, body: impl FnOnce() -> F
         .unwrap();
     std::fs::set_permissions(copy.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = copy.path().join("tests");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    // Copied by another process: a fork of a parallel test would inherit a descriptor that is open for
+    // writing here, and starting the copy would then fail with "Text file busy".
+    let copied = Command::new("install")
+        .args(["-m", "0755"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(&program)
+        .status()
+        .expect("install of coreutils starts");
+    assert!(copied.success(), "the test program could not be copied");
     let output = Command::new("setpriv")
         .args(["--reuid", USER, "--regid", USER, "--clear-groups"])
         .arg(&program)
