@@ -231,15 +231,20 @@ fn quiet_leaves_errors() {
 #[test]
 fn a_closed_pipe_is_met_quietly() {
     let project = project();
-    let mut child = project
-        .command(&["explain", "--list"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let run = finished(child.wait_with_output().unwrap());
-    assert_eq!((run.code, run.stderr.as_str()), (141, ""));
+    let closed = || {
+        let mut child = project
+            .command(&["explain", "--list"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let run = finished(child.wait_with_output().unwrap());
+        assert_eq!(run.stderr, "");
+        run.code
+    };
+    // A fork of a parallel test may hold the reading end open for a moment; then nothing is closed.
+    assert!((0..20).any(|_| closed() == 141));
 }
 
 #[cfg(target_os = "linux")]
