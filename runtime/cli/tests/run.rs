@@ -309,8 +309,15 @@ fn an_interrupt_cancels_and_reaps() {
         // The wrapper's own arguments name the command before it starts: the log tells.
         let started = || std::fs::read_to_string(project.log()).unwrap_or_default();
         let before = started().matches(r#""event":"started""#).count();
-        let child = project
-            .command(&all)
+        // Under `nohup` the tests inherit an ignored hangup, which `chatmd` rightly leaves ignored.
+        let child = Command::new("env")
+            .args(["--default-signal=HUP", CHATMD])
+            .args(&all)
+            .current_dir(project.folder.path())
+            .env("HOME", project.folder.path().join("home"))
+            .env_remove("XDG_STATE_HOME")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
