@@ -1,7 +1,7 @@
 //! Administrative configuration of this machine (spec 09 sections 1 to 4).
 //!
 //! This version does not evaluate it yet. It must never look as if there were none: a command that
-//! would have to evaluate it refuses instead.
+//! would have to evaluate it refuses instead. `chatmd` reads the same list.
 
 use std::path::Path;
 
@@ -27,12 +27,16 @@ pub const SUBJECTS: [Subject; 3] = [
     },
     Subject {
         label: "signature",
-        variables: &["MANIFEST_SIGNATURE", "MANIFEST_PUBLIC_KEYS"],
+        variables: &[
+            "MANIFEST_SIGNATURE",
+            "MANIFEST_PUBLIC_KEYS",
+            "SIGNATURE_AUDIENCE",
+        ],
         file: None,
     },
     Subject {
         label: "trusted sources",
-        variables: &["TRUSTED_SOURCES"],
+        variables: &["TRUSTED_SOURCES", "REPOSITORY_IDENTITY"],
         file: None,
     },
 ];
@@ -59,8 +63,8 @@ impl Subject {
     /// The sentence for a subject that is configured.
     pub fn refusal(&self, configured_by: &str) -> String {
         format!(
-            "{} is configured by {configured_by}, but this version of chatmdc cannot evaluate it \
-             yet; refusing instead of leaving it out",
+            "{} is configured by {configured_by}, but this version cannot evaluate it yet; \
+             refusing instead of leaving it out",
             match self.label {
                 "administrative" => "administrative policy",
                 "signature" => "a manifest signature",

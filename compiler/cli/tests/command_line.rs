@@ -288,6 +288,8 @@ fn configured_administration_is_refused_not_ignored() {
         ("CHATMD_SHELL_TRUSTED_SOURCES", "trusted sources:"),
         ("CHATMD_SHELL_MANIFEST_SIGNATURE", "signature:"),
         ("OCHAT_SHELL_ADMIN_POLICY", "administrative:"),
+        ("CHATMD_SHELL_SIGNATURE_AUDIENCE", "signature:"),
+        ("OCHAT_SHELL_REPOSITORY_IDENTITY", "trusted sources:"),
     ] {
         let mut command = project.command(&["inspect", "--no-live", "good.chatmd"]);
         let run = finished(command.env(variable, "/x.json").output().unwrap());

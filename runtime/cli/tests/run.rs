@@ -236,7 +236,14 @@ fn authority_is_the_whole_bound_digest() {
 #[test]
 fn administration_that_can_not_be_evaluated_stops_everything() {
     let project = Project::new();
-    for variable in ["CHATMD_SHELL_ADMIN_POLICY", "OCHAT_SHELL_TRUSTED_SOURCES"] {
+    for variable in [
+        "CHATMD_SHELL_ADMIN_POLICY",
+        "OCHAT_SHELL_TRUSTED_SOURCES",
+        "CHATMD_SHELL_REPOSITORY_IDENTITY",
+        "CHATMD_SHELL_MANIFEST_SIGNATURE",
+        "CHATMD_SHELL_MANIFEST_PUBLIC_KEYS",
+        "OCHAT_SHELL_SIGNATURE_AUDIENCE",
+    ] {
         let words = [
             "run",
             "--authorize-manifest",
