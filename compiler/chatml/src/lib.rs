@@ -1,0 +1,10 @@
+//! ChatML, the script language of ChatMD (spec 05 and 05b).
+//!
+//! Pure: no clock, no files, no processes. Names and types of the library come from the one table
+//! in [`surface`].
+
+pub mod ast;
+pub mod diagnostic;
+pub mod span;
+pub mod surface;
+pub mod types;
