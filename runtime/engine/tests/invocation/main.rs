@@ -314,6 +314,35 @@ async fn a_script_with_an_interpreter_line_runs_in_both_backends() {
     }
 }
 
+/// A command that may write the workspace can still not leave something there that a person's
+/// next command would run, nor widen its own document (06b B2.4 rule 6).
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_steer_other_programs_stay_as_they_are() {
+    let boxed = DIRECT
+        .replace("direct_unsafe", "required")
+        .replace("<direct id=\"here\"/>", "<bubblewrap id=\"box\"/>");
+    let project = Project::new(&boxed);
+    std::fs::create_dir_all(project.root.join(".git/hooks")).unwrap();
+    std::fs::write(project.root.join(".git/config"), "[core]\n").unwrap();
+    std::fs::write(project.root.join(".envrc"), "").unwrap();
+    let guarded = [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".envrc",
+        "agent.chatmd",
+    ];
+    let before = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    let writes = guarded.map(|name| format!("echo attack >> {name}; "));
+    let script = format!("{} echo plain > notes.txt; echo end", writes.concat());
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let invoked = project.call("run", &input).await;
+    assert_eq!(stdout(&invoked), "end\n", "{}", invoked.text);
+    let after = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    assert_eq!(before, after);
+    let notes = std::fs::read_to_string(project.root.join("notes.txt")).unwrap();
+    assert_eq!(notes, "plain\n");
+}
+
 /// Programs such as `rg` search their standard input instead of the folder when it is a pipe.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_input_standard_input_is_the_null_device() {
