@@ -74,6 +74,8 @@ pub enum Command {
     Init(crate::commands::init::Init),
     /// Print the JSON Schema of something that these programs read or write
     Schema(crate::commands::schema::SchemaArgs),
+    /// Run the language server; editors start it
+    Lsp(Lsp),
     /// Print a completion script for a shell
     Completions(Completions),
 }
@@ -333,4 +335,45 @@ pub struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub shell: clap_complete::Shell,
+}
+
+const LSP_END: &str = "\
+Exit codes:
+  0  the editor shut the server down    1  it ended any other way    2  usage error
+
+Example:
+  chatmdc lsp --log chatmd-lsp.log --log-level info";
+
+/// Arguments of `lsp`.
+#[derive(Args, Debug)]
+#[command(version, after_help = LSP_END)]
+pub struct Lsp {
+    /// Talk on standard input and output (the default)
+    #[arg(long, conflicts_with = "pipe")]
+    pub stdio: bool,
+    /// Connect to a local socket that the editor listens on
+    #[arg(long, value_name = "NAME")]
+    pub pipe: Option<Utf8PathBuf>,
+    /// End soon after this process
+    #[arg(long = "clientProcessId", value_name = "N")]
+    pub client_process_id: Option<u32>,
+    /// Write the log to a file instead of standard error
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<Utf8PathBuf>,
+    /// How much to log
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    pub log_level: LogLevel,
+    /// Answer the requests that only tests send
+    #[arg(long, hide = true)]
+    pub test_requests: bool,
+}
+
+/// `--log-level`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
 }

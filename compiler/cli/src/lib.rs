@@ -46,6 +46,11 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
         Command::Init(args) => commands::init::run(args, cli.common, &mut output),
         Command::Schema(args) => commands::schema::run(args, cli.common, &mut output),
+        Command::Lsp(args) => {
+            // The server writes on standard output from a thread of its own.
+            drop(output);
+            return commands::lsp::run(args);
+        }
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "chatmdc", &mut script);

@@ -88,10 +88,10 @@ fn prose_wakes_no_resolution() {
             "compile_query",
             "declarations",
             "digest",
-            "item_starts",
             "load_error",
             "parse",
-            "size_kib"
+            "size_kib",
+            "source"
         ]
     );
     assert!(ran.values().all(|count| *count == 1), "{ran:?}");
@@ -160,4 +160,137 @@ fn one_edit_among_many_files_parses_one_file() {
     let ran = log.take();
     assert_eq!(ran.get("parse"), Some(&1), "{ran:?}");
     assert!(!ran.contains_key("expand"), "{ran:?}");
+}
+
+/// Many documents in one database, as an editor or a check of a workspace holds them.
+fn workspace(files: &[(String, String)]) -> (Database, Log, Vec<Root>) {
+    let system: MemoryFileSystem = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_bytes()))
+        .collect();
+    let log = Log::default();
+    let events = log.clone();
+    let mut db = Database::with_events(
+        system,
+        Some(Box::new(move |event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind {
+                let key = format!("{database_key:?}");
+                let name = key.split('(').next().unwrap().to_owned();
+                events.0.lock().unwrap().push(name);
+            }
+        })),
+    );
+    let roots = files.iter().map(|(path, _)| {
+        db.root_from_path(path.as_str().into(), "/w".into())
+            .unwrap()
+    });
+    let roots = roots.collect();
+    (db, log, roots)
+}
+
+#[test]
+fn one_character_among_a_thousand_documents_checks_one_again() {
+    let files: Vec<_> = (0..1_000)
+        .map(|i| {
+            let text = format!(
+                "<user>Please look at {i}.</user>\n\
+                 <shell_access id=\"r\" extends=\"builtin:workspace-readonly@1\"/>\n\
+                 <tool name=\"t\" runtime=\"r\" command=\"git status\"/>\n"
+            );
+            (format!("/w/{i}.chatmd"), text)
+        })
+        .collect();
+    let (mut db, log, roots) = workspace(&files);
+    for root in &roots {
+        assert!(run(&db, *root).succeeded());
+    }
+    assert_eq!(log.take().get("compile_query"), Some(&1_000));
+    let (path, text) = &files[500];
+    edit(&mut db, path, &text.replace("look at", "look  at"));
+    for root in &roots {
+        run(&db, *root);
+    }
+    let ran = log.take();
+    assert_eq!(
+        names(&ran),
+        [
+            "compile_query",
+            "declarations",
+            "digest",
+            "load_error",
+            "parse",
+            "size_kib",
+            "source"
+        ]
+    );
+    assert!(ran.values().all(|count| *count == 1), "{ran:?}");
+
+    // A declaration of that file: its own resolution and nobody else's.
+    edit(&mut db, path, &text.replace("git status", "git diff"));
+    for root in &roots {
+        run(&db, *root);
+    }
+    let ran = log.take();
+    for query in [
+        "parse",
+        "declarations",
+        "expand",
+        "resolution",
+        "compile_query",
+    ] {
+        assert_eq!(ran.get(query), Some(&1), "{query} in {ran:?}");
+    }
+}
+
+#[test]
+fn an_exported_id_with_five_hundred_importers_is_read_once() {
+    let mut files = vec![("/w/shared.chatmd".to_owned(), LIB.to_owned())];
+    for i in 0..1_000 {
+        let text = if i < 500 {
+            ROOT.replace("lib/a.chatmd", "shared.chatmd")
+        } else {
+            format!("<user>Nothing shared in {i}.</user>\n")
+        };
+        files.push((format!("/w/{i}.chatmd"), text));
+    }
+    let (mut db, log, roots) = workspace(&files);
+    for root in &roots {
+        let compilation = run(&db, *root);
+        assert!(compilation.succeeded(), "{:?}", compilation.diagnostics);
+    }
+    log.take();
+    edit(
+        &mut db,
+        "/w/shared.chatmd",
+        &LIB.replace("\"base\"", "\"basis\""),
+    );
+    let failed = roots.iter().filter(|root| !run(&db, **root).succeeded());
+    assert_eq!(failed.count(), 500);
+    let ran = log.take();
+    // The file itself is read once however many import it; its importers and itself as a root are
+    // resolved again, and the 500 others sleep.
+    for (query, count) in [
+        ("parse", 1),
+        ("declarations", 1),
+        ("expand", 501),
+        ("resolution", 501),
+        ("compile_query", 501),
+    ] {
+        assert_eq!(ran.get(query), Some(&count), "{query} in {ran:?}");
+    }
+
+    // Prose above the declaration reaches no resolution at all.
+    edit(
+        &mut db,
+        "/w/shared.chatmd",
+        &LIB.replace("\"base\"", "\"basis\"")
+            .replace("shared", "shared by many"),
+    );
+    for root in &roots {
+        run(&db, *root);
+    }
+    let ran = log.take();
+    assert_eq!(ran.get("parse"), Some(&1), "{ran:?}");
+    assert_eq!(ran.get("expand"), None, "{ran:?}");
+    assert_eq!(ran.get("resolution"), None, "{ran:?}");
 }

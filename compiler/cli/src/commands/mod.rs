@@ -5,6 +5,7 @@ pub mod explain;
 pub mod fmt;
 pub mod init;
 pub mod inspect;
+pub mod lsp;
 pub mod manifest;
 pub mod schema;
 

@@ -38,8 +38,8 @@ pub(super) fn collect(
 /// Findings of parsing and lowering.
 fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Diagnostic>) {
     if file.readings.contains(&Reading::Document) {
-        let parse = db::parse(db, file.input);
-        all.extend(parse.diagnostics.iter().map(|found| in_file(index, found)));
+        let source = db::source(db, file.input);
+        all.extend(source.diagnostics.iter().map(|found| in_file(index, found)));
         let declarations = db::declarations(db, file.input);
         for (item, lowered) in declarations.items.iter().enumerate() {
             let found = lowered.diagnostics.iter();
@@ -47,8 +47,8 @@ fn of_file(db: &dyn Db, index: FileIndex, file: &ExpandedFile, all: &mut Vec<Dia
         }
     }
     if file.readings.contains(&Reading::Content) {
-        let parse = db::content_parse(db, file.input);
-        all.extend(parse.diagnostics.iter().map(|found| in_file(index, found)));
+        let source = db::content_source(db, file.input);
+        all.extend(source.diagnostics.iter().map(|found| in_file(index, found)));
         let content = db::content_declarations(db, file.input);
         all.extend(
             content

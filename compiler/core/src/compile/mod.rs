@@ -254,18 +254,19 @@ fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<Comp
     files
         .map(|(file, source)| {
             let document = file.readings.contains(&Reading::Document);
-            let text = if document {
-                Arc::clone(&db::parse(db, file.input).tree.text)
+            let source_of = if document {
+                Some(db::source(db, file.input))
             } else if file.readings.contains(&Reading::Content) {
-                Arc::clone(&db::content_parse(db, file.input).tree.text)
+                Some(db::content_source(db, file.input))
             } else {
-                let bytes = file.input.content(db).clone().unwrap_or_default();
-                String::from_utf8_lossy(&bytes).into()
+                None
             };
-            let item_starts = if document {
-                db::item_starts(db, file.input)
-            } else {
-                Arc::from([])
+            let (text, item_starts) = match source_of {
+                Some(known) => (Arc::clone(&known.text), Arc::clone(&known.item_starts)),
+                None => {
+                    let bytes = file.input.content(db).clone().unwrap_or_default();
+                    (String::from_utf8_lossy(&bytes).into(), Arc::from([]))
+                }
             };
             CompiledFile {
                 display: file.display.clone(),

@@ -37,6 +37,9 @@ pub enum LoadError {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// The file system in use does not look there: an editor's workspace is not trusted.
+    #[error("it lies outside the folders of a workspace that is not trusted")]
+    Restricted,
     /// Any other failure of the operating system.
     #[error("it cannot be read ({0})")]
     Other(std::io::ErrorKind),

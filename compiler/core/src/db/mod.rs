@@ -15,6 +15,7 @@
 mod files;
 mod frontend;
 mod inputs;
+mod overlay;
 mod queries;
 
 use std::collections::HashMap;
@@ -29,9 +30,10 @@ pub use files::{
 };
 pub use frontend::ContentDeclarations;
 pub use inputs::{FileInput, PathInput, Root, Target};
+pub use overlay::OverlayFileSystem;
 pub use queries::{
-    content_declarations, content_parse, declarations, digest, item_starts, load_error, parse,
-    size, size_kib,
+    Source, content_declarations, content_parse, content_source, declarations, digest, load_error,
+    parse, size, size_kib, source,
 };
 
 /// What queries may ask of the database.
@@ -210,13 +212,27 @@ impl Database {
     ///
     /// Must not run while another handle of this database is alive.
     pub fn reload(&mut self) {
+        self.look_again(|_| true);
+    }
+
+    /// Looks again at what a path leads to, by the name it was asked for or its canonical one;
+    /// only what differs is changed. Gives the canonical path if there is a file now.
+    ///
+    /// Must not run while another handle of this database is alive.
+    pub fn refresh(&mut self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        let path = normalize(path);
+        let canonical = self.system.locate(&path).ok().map(|found| found.canonical);
+        self.look_again(|known| known == path || Some(known) == canonical.as_deref());
+        canonical
+    }
+
+    fn look_again(&mut self, which: impl Fn(&Utf8Path) -> bool) {
         let (paths, files) = {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut paths: Vec<_> = known.paths.iter().map(|(p, i)| (p.clone(), *i)).collect();
-            let mut files: Vec<_> = known.files.iter().map(|(p, i)| (p.clone(), *i)).collect();
-            paths.sort_by(|a, b| a.0.cmp(&b.0));
-            files.sort_by(|a, b| a.0.cmp(&b.0));
-            (paths, files)
+            (
+                selected(&known.paths, &which),
+                selected(&known.files, &which),
+            )
         };
         for (path, file) in files {
             let content = self.system.read(&path);
@@ -236,4 +252,15 @@ impl Database {
             }
         }
     }
+}
+
+/// The inputs of some paths, in the order of the paths.
+fn selected<T: Copy>(
+    known: &HashMap<Utf8PathBuf, T>,
+    which: &impl Fn(&Utf8Path) -> bool,
+) -> Vec<(Utf8PathBuf, T)> {
+    let wanted = known.iter().filter(|(path, _)| which(path));
+    let mut found: Vec<_> = wanted.map(|(path, input)| (path.clone(), *input)).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
 }

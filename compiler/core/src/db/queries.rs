@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chatmd_syntax::Parse;
+use chatmd_syntax::{Parse, SyntaxDiagnostic};
 
 use super::frontend::{self, ContentDeclarations};
 use super::{Db, FileInput, LoadError};
@@ -36,6 +36,41 @@ pub fn content_parse(db: &dyn Db, file: FileInput) -> Arc<Parse> {
     Arc::new(frontend::parse_content(bytes(db, file)))
 }
 
+/// What is kept of a tree. Trees go when many files are open; whoever shows the findings of many
+/// files must not have to parse them again.
+#[derive(Debug)]
+pub struct Source {
+    /// The text that spans refer to; invalid UTF-8 is replaced.
+    pub text: Arc<str>,
+    /// Byte offset of each top-level item of a document: `Place::item` to position.
+    pub item_starts: Arc<[u32]>,
+    /// What the parser found.
+    pub diagnostics: Box<[SyntaxDiagnostic]>,
+}
+
+impl Source {
+    fn new(parse: &Parse, item_starts: Vec<u32>) -> Arc<Self> {
+        Arc::new(Self {
+            text: Arc::clone(&parse.tree.text),
+            item_starts: item_starts.into(),
+            diagnostics: parse.diagnostics.as_slice().into(),
+        })
+    }
+}
+
+/// Text, item offsets and syntax findings of a document.
+#[salsa::tracked(returns(clone), no_eq)]
+pub fn source(db: &dyn Db, file: FileInput) -> Arc<Source> {
+    let parse = parse(db, file);
+    Source::new(&parse, frontend::item_starts(&parse))
+}
+
+/// Text and syntax findings of a file that is imported into a message. It has no items.
+#[salsa::tracked(returns(clone), no_eq)]
+pub fn content_source(db: &dyn Db, file: FileInput) -> Arc<Source> {
+    Source::new(&content_parse(db, file), Vec::new())
+}
+
 /// What a document declares, by top-level item; equal after an edit that only moves items.
 #[salsa::tracked(returns(clone))]
 pub fn declarations(db: &dyn Db, file: FileInput) -> Arc<FileDeclarations> {
@@ -46,12 +81,6 @@ pub fn declarations(db: &dyn Db, file: FileInput) -> Arc<FileDeclarations> {
 #[salsa::tracked(returns(clone))]
 pub fn content_declarations(db: &dyn Db, file: FileInput) -> Arc<ContentDeclarations> {
     Arc::new(frontend::lower_content(&content_parse(db, file)))
-}
-
-/// Byte offset of each top-level item of a document: `Place::item` to position.
-#[salsa::tracked(returns(clone))]
-pub fn item_starts(db: &dyn Db, file: FileInput) -> Arc<[u32]> {
-    frontend::item_starts(&parse(db, file)).into()
 }
 
 /// SHA-256 of the bytes as loaded, lower-case hexadecimal.

@@ -55,10 +55,19 @@ fn mib(bytes: u64) -> String {
     }
 }
 
+/// What was not looked for is not missing. It is an error all the same, so that no manifest is made
+/// without it; editors show it as a note.
+fn unavailable_code(code: &'static str, why: LoadError) -> &'static str {
+    match why {
+        LoadError::Restricted => "chatmd.lsp.restricted",
+        _ => code,
+    }
+}
+
 pub(super) fn unavailable(at: Place, src: &str, why: LoadError) -> Diagnostic {
     let message = format!("cannot import `{}`: {why}", clip(src));
     let mut found = error(
-        "chatmd.import_unavailable",
+        unavailable_code("chatmd.import_unavailable", why),
         message,
         at,
         "not readable",
@@ -171,7 +180,7 @@ pub(super) fn script_unavailable(
 ) -> Diagnostic {
     let message = format!("cannot read the script `{}`: {why}", clip(src));
     let mut found = error(
-        "chatmd.script_source_unavailable",
+        unavailable_code("chatmd.script_source_unavailable", why),
         message,
         at,
         "not readable",

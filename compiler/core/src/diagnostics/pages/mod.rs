@@ -24,6 +24,7 @@ const EXPLANATIONS: &[&str] = &[
     include_str!("../registry/explanations/extensions.txt"),
     include_str!("../registry/explanations/persistence.txt"),
     include_str!("../registry/explanations/administration.txt"),
+    include_str!("../registry/explanations/editor.txt"),
 ];
 
 macro_rules! suites {

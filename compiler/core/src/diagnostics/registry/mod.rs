@@ -5,6 +5,7 @@
 
 mod administration;
 mod document;
+mod editor;
 mod execution;
 mod extensions;
 mod manifest;
@@ -76,6 +77,7 @@ const GROUPS: &[(&str, &[Row])] = &[
     ("07-extensions.md", extensions::ROWS),
     ("08-persistence-and-audit.md", persistence::ROWS),
     ("09-administration.md", administration::ROWS),
+    ("11-lsp.md", editor::ROWS),
 ];
 
 /// All entries, grouped by owner, sorted by code within a group.

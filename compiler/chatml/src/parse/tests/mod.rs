@@ -1,6 +1,0 @@
-#![allow(clippy::unwrap_used)]
-
-mod dump;
-mod errors;
-mod grammar;
-mod hostile;

@@ -1,0 +1,86 @@
+//! Ranges in the units of the client.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+
+const URI: &str = "file:///nowhere/positions.chatmd";
+/// One unknown element a line, behind characters of every width and line end.
+const TEXT: &str =
+    "<user>é😀e\u{301}末</user><nothing/>\r\n<!-- é😀 --><nothing/>\r<nothing/>\n\t<nothing/>";
+
+/// Line, start and end of the findings about elements.
+fn places(encodings: Option<Value>) -> (String, Vec<(i64, i64, i64)>) {
+    let general = encodings.map_or(json!({}), |list| json!({"positionEncodings": list}));
+    let mut client = Client::start();
+    let id = client.request(
+        "initialize",
+        json!({"processId": null, "capabilities": {"general": general}}),
+    );
+    let answer = client.answer(id);
+    client.notify("initialized", json!({}));
+    client.open(URI, TEXT);
+    let set = client.published(URI, 1);
+    let mut found: Vec<_> = set
+        .iter()
+        .filter(|one| one["code"] == "chatmd.unknown_element")
+        .map(|one| {
+            let range = &one["range"];
+            assert_eq!(range["start"]["line"], range["end"]["line"]);
+            (
+                range["start"]["line"].as_i64().unwrap(),
+                range["start"]["character"].as_i64().unwrap(),
+                range["end"]["character"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    found.sort_unstable();
+    client.finish();
+    let encoding = &answer["result"]["capabilities"]["positionEncoding"];
+    (encoding.as_str().unwrap().to_owned(), found)
+}
+
+#[test]
+fn every_encoding() {
+    // Width of `<user>é😀e◌́末</user>` and of `<!-- é😀 -->` in each encoding.
+    for (offered, encoding, first, second) in [
+        (None, "utf-16", 19, 12),
+        (Some(json!(["utf-16"])), "utf-16", 19, 12),
+        (Some(json!(["utf-16", "utf-8", "utf-32"])), "utf-8", 25, 15),
+        (Some(json!(["utf-32", "utf-16"])), "utf-16", 19, 12),
+        (Some(json!(["utf-32"])), "utf-32", 18, 11),
+        (Some(json!([])), "utf-16", 19, 12),
+    ] {
+        let (found, places) = places(offered.clone());
+        assert_eq!(found, encoding, "{offered:?}");
+        let lines: Vec<i64> = places.iter().map(|(line, _, _)| *line).collect();
+        assert_eq!(lines, [0, 1, 2, 3], "{encoding}");
+        // Wherever inside the tag the finding points, it is the same place in every line.
+        let bare = places[2].1;
+        let starts: Vec<i64> = places.iter().map(|(_, start, _)| start - bare).collect();
+        assert_eq!(starts, [first, second, 0, 1], "{encoding}");
+        let width = places[2].2 - places[2].1;
+        assert!(places.iter().all(|(_, start, end)| end - start == width));
+    }
+}
+
+#[test]
+fn a_mark_on_disk_is_not_part_of_the_first_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bom.chatmd");
+    std::fs::write(&path, "\u{feff}<nothing/>").unwrap();
+    let uri = format!("file://{}", path.display());
+    let mut client = Client::plain();
+    client.open(&uri, "<nothing/>");
+    let set = client.published(&uri, 1);
+    assert!(set[0]["range"]["end"]["character"].as_i64().unwrap() <= 10);
+    client.change(
+        &uri,
+        2,
+        json!([{"range": {"start": {"line": 0, "character": 0},
+        "end": {"line": 0, "character": 10}}, "text": "<user>x</user>"}]),
+    );
+    assert_eq!(client.published(&uri, 2), Vec::<Value>::new());
+    assert_eq!(client.text(&uri), "\u{feff}<user>x</user>");
+    client.finish();
+}
