@@ -346,6 +346,15 @@ pub struct Block {
     pub result: Box<Expr>,
 }
 
+impl Block {
+    /// Whether a `;` separates some of it.
+    pub fn is_sequence(&self) -> bool {
+        self.steps
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Expr(_)))
+    }
+}
+
 /// One step of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {

@@ -5,6 +5,11 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod lex;
+pub mod parse;
 pub mod span;
 pub mod surface;
 pub mod types;
+
+pub use lex::{Lexed, lex};
+pub use parse::{Parsed, parse};

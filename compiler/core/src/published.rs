@@ -469,6 +469,59 @@ mod tests {
         );
     }
 
+    /// Every part of 03 section 5, in its order.
+    #[test]
+    fn a_description_says_everything_that_a_call_needs() {
+        let governance = "Every call is subject to the runtime's command policy, approvals, sandbox, limits and interceptors; output is sanitised, secrets are redacted, and calls are audited.";
+        let script = Mode::Script {
+            script: Path {
+                base: PathBase::Workspace,
+                path: "tools/a \"b\"".into(),
+                source: None,
+            },
+            interpreter: None,
+            fixed_arguments: vec![],
+            verification: "sha256".into(),
+            max_source_bytes: 1,
+        };
+        let asked = Tool {
+            stdin: Presence::Optional,
+            rationale: Presence::Required,
+            result: ResultForm::Structured,
+            nonzero: Nonzero::Error,
+            ..tool(script)
+        };
+        assert_eq!(
+            description(&asked, None),
+            format!(
+                "Runs the script \"${{workspace}}/tools/a \\\"b\\\"\"; its source and executable identities are verified before every start. Each element of `arguments` is passed to it as one literal argument. The optional field `stdin` holds text for standard input. The required field `rationale` holds why this call is needed. The result is a JSON object with the status, both outputs, the identity of the runtime and data about each command. An unsuccessful exit is returned as a tool error. {governance}"
+            )
+        );
+        let quiet = Tool {
+            stdin: Presence::Required,
+            result: ResultForm::Stdout,
+            ..tool(fixed(Presence::None))
+        };
+        assert_eq!(
+            description(&quiet, Some(" rg -n\u{7} ")),
+            format!(
+                "Runs the fixed shell command \"rg -n\\u{{7}}\" through its configured runtime. It takes no arguments. The required field `stdin` holds text for standard input. The result is standard output; standard error serves diagnostics only and is not returned. An unsuccessful exit is returned as an ordinary result. {governance}"
+            )
+        );
+        let plain = description(&tool(Mode::Chain {}), None);
+        assert!(plain.contains(" The result is standard output followed by standard error. "));
+        assert!(!plain.contains("stdin") && !plain.contains("rationale"));
+    }
+
+    #[test]
+    fn published_tools_name_their_mode() {
+        let words = ["fixed", "structured", "chain"];
+        let modes = [fixed(Presence::None), Mode::Structured {}, Mode::Chain {}];
+        for (mode, word) in modes.into_iter().zip(words) {
+            assert_eq!(publish(&tool(mode), None).mode, word);
+        }
+    }
+
     #[test]
     fn guidance_is_appended_trimmed() {
         let mut with = tool(Mode::Chain {});

@@ -437,6 +437,41 @@ fn a_killed_run_leaves_nothing_and_a_valid_log() {
     assert_valid(&project);
 }
 
+/// What the log says of a start is on the disk before the command runs.
+#[test]
+fn the_start_is_durable_before_the_command_runs() {
+    let project = Project::new();
+    let trace = project.folder.path().join("trace");
+    let output = Command::new("strace")
+        .args(["-f", "-y", "-s", "4096", "-e"])
+        .arg("trace=write,pwrite64,writev,fdatasync,fsync,execve")
+        .arg("-o")
+        .arg(&trace)
+        .arg(CHATMD)
+        .args(["run", "--state-dir", "state", "--session", "s"])
+        .args(["--authorize-manifest", &project.digest, "agent.chatmd"])
+        .args(["search", r#"{"arguments":["TODO","src"]}"#])
+        .current_dir(project.folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let lines: Vec<&str> = trace.lines().collect();
+    let after = |from: usize, words: &[&str]| {
+        let found = lines
+            .iter()
+            .skip(from)
+            .position(|line| words.iter().all(|word| line.contains(word)));
+        from + found.unwrap_or_else(|| panic!("no {words:?} after line {from}:\n{trace}"))
+    };
+    let log = "shell-audit.jsonl>";
+    let written = after(0, &[log, r#"\"event\":\"started\""#]);
+    let flushed = after(written, &["fdatasync(", log, "= 0"]);
+    let executed = after(0, &["execve(\"", "/grep\", [", "= 0"]);
+    assert!(written < flushed && flushed < executed, "{trace}");
+}
+
 #[test]
 fn a_changed_log_is_not_valid() {
     let project = Project::new();

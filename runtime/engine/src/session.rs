@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chatmd_facts::Snapshot;
 
@@ -87,6 +88,13 @@ pub struct Session {
     _ephemeral: Option<tempfile::TempDir>,
 }
 
+/// Names of ephemeral sessions begin so.
+const EPHEMERAL_PREFIX: &str = "chatmd-session-";
+/// A host takes possession of its session long before this.
+const ABANDONED_AFTER: Duration = Duration::from_mins(1);
+/// Most entries of the folder for temporary files that one start looks at.
+const MAX_SWEPT: usize = 4096;
+
 impl Session {
     /// Opens a named session below the state root, or in `directory`, and takes possession of it.
     pub fn open(
@@ -143,22 +151,30 @@ impl Session {
     /// A session that lives as long as this value.
     pub fn ephemeral() -> Result<Self, SessionError> {
         let at = std::env::temp_dir();
+        sweep(&at);
+        Self::ephemeral_in(&at)
+    }
+
+    fn ephemeral_in(at: &Path) -> Result<Self, SessionError> {
         let io = |source: io::Error| SessionError::Io {
-            path: at.clone(),
+            path: at.to_path_buf(),
             source,
         };
         let folder = tempfile::Builder::new()
-            .prefix("chatmd-session-")
-            .tempdir_in(&at)
+            .prefix(EPHEMERAL_PREFIX)
+            .tempdir_in(at)
             .map_err(io)?;
         let directory = folder.path().canonicalize().map_err(io)?;
-        create_private(&directory.join(".chatmd"))?;
+        let own = directory.join(".chatmd");
+        create_private(&own)?;
+        let owner = File::create_new(own.join("owner.lock")).map_err(io)?;
+        owner.lock().map_err(io)?;
         let name = directory.file_name().unwrap_or(OsStr::new("ephemeral"));
         let id = name.to_string_lossy().into_owned();
         Ok(Self {
             id,
             directory,
-            _owner: None,
+            _owner: Some(owner),
             _ephemeral: Some(folder),
         })
     }
@@ -171,6 +187,34 @@ impl Session {
     /// `${session_dir}`.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+}
+
+/// Removes the ephemeral sessions that killed hosts of this user left behind.
+fn sweep(at: &Path) {
+    let Ok(entries) = fs::read_dir(at) else {
+        return;
+    };
+    let uid = nix::unistd::geteuid().as_raw();
+    for entry in entries.flatten().take(MAX_SWEPT) {
+        if !entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(EPHEMERAL_PREFIX.as_bytes())
+        {
+            continue;
+        }
+        let abandoned = entry.metadata().is_ok_and(|facts| {
+            let old = facts
+                .modified()
+                .is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= ABANDONED_AFTER));
+            facts.is_dir() && facts.uid() == uid && old
+        }) && File::open(entry.path().join(".chatmd/owner.lock"))
+            .is_ok_and(|lock| lock.try_lock().is_ok());
+        if abandoned {
+            // What can not be removed now is looked at again by the next host.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -248,6 +292,32 @@ mod tests {
                 "{bad:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_killed_hosts_left_is_removed_and_nothing_else() {
+        let at = tempfile::tempdir().unwrap();
+        let old = |path: &Path| {
+            let time = std::time::SystemTime::now() - 2 * ABANDONED_AFTER;
+            File::open(path).unwrap().set_modified(time).unwrap();
+        };
+        let live = Session::ephemeral_in(at.path()).unwrap();
+        let killed = Session::ephemeral_in(at.path()).unwrap();
+        let fresh = Session::ephemeral_in(at.path()).unwrap();
+        let (gone, young) = (killed.directory.clone(), fresh.directory.clone());
+        // Their locks are free, as after a kill, and their folders remain.
+        for mut session in [killed, fresh] {
+            session._owner = None;
+            session._ephemeral.take().map(tempfile::TempDir::keep);
+        }
+        let stranger = at.path().join("chatmd-session-of-somebody");
+        fs::create_dir(&stranger).unwrap();
+        for path in [&gone, &live.directory, &stranger] {
+            old(path);
+        }
+        sweep(at.path());
+        assert!(!gone.exists());
+        assert!(young.exists() && live.directory.exists() && stranger.exists());
     }
 
     #[test]

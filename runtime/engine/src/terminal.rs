@@ -116,3 +116,31 @@ impl Terminal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use nix::pty::openpty;
+
+    /// A thread that went on reading would take the keys of the next question.
+    #[test]
+    fn a_withdrawn_question_ends_and_takes_no_keys() {
+        let pty = openpty(None, None).unwrap();
+        let flag = Arc::new(AtomicBool::new(false));
+        let mut terminal = Terminal::on(File::from(pty.slave.try_clone().unwrap()))
+            .withdrawn_by(Arc::clone(&flag));
+        let asked = std::thread::spawn(move || terminal.ask("Allow? ", None).unwrap());
+        let mut master = File::from(pty.master);
+        let mut drawn = [0_u8; 7];
+        master.read_exact(&mut drawn).unwrap();
+        assert_eq!(&drawn, b"Allow? ");
+        assert!(!asked.is_finished());
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(asked.join().unwrap(), None);
+        master.write_all(b"y\n").unwrap();
+        let mut line = [0_u8; 8];
+        let read = nix::unistd::read(&pty.slave, &mut line).unwrap();
+        assert_eq!(&line[..read], b"y\n");
+    }
+}

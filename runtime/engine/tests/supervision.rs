@@ -151,6 +151,46 @@ async fn gone(marker: &str) {
     panic!("still running: {:?}", alive_with_marker(marker));
 }
 
+/// Nobody outside the command's own processes can hold up its result.
+#[tokio::test]
+async fn a_stranger_that_holds_the_pipe_delays_the_end_by_its_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pid, go) = (folder.path().join("pid"), folder.path().join("go"));
+    let script = format!(
+        "echo $$ > {pid}.new; mv {pid}.new {pid}; until test -e {go}; do sleep 0.02; done; echo out",
+        pid = pid.display(),
+        go = go.display()
+    );
+    let stranger = std::thread::spawn(move || {
+        let number = loop {
+            match std::fs::read_to_string(&pid) {
+                Ok(text) => break text.trim().to_owned(),
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let held = std::fs::OpenOptions::new()
+            .write(true)
+            .open(format!("/proc/{number}/fd/1"))
+            .unwrap();
+        std::fs::write(&go, "").unwrap();
+        held
+    });
+    let begun = Instant::now();
+    let script: &'static str = script.leak();
+    let end = ended(vec![sh(script)]).await;
+    assert_eq!(end[0].stdout.bytes, b"out\n");
+    assert!(
+        begun.elapsed() >= Duration::from_millis(400),
+        "it was not held"
+    );
+    assert!(
+        begun.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        begun.elapsed()
+    );
+    drop(stranger.join().unwrap());
+}
+
 #[tokio::test]
 async fn output_and_status_of_one_command() {
     let end = ended(vec![sh("echo out; echo err >&2; exit 3")]).await;

@@ -37,8 +37,12 @@ pub struct CurrentRoots {
     pub changed: Vec<CanonicalPath>,
 }
 
-/// Resolves and freezes the roots. Every failure is reported, not the first alone.
-pub fn freeze(host: &Host, capabilities: &Capabilities) -> Result<FrozenRoots, Vec<FactsError>> {
+/// Resolves and freezes the roots. Every failure is reported, not the first alone. Runtimes that
+/// will run get their roots from [`freeze_bound`] alone.
+pub(crate) fn freeze(
+    host: &Host,
+    capabilities: &Capabilities,
+) -> Result<FrozenRoots, Vec<FactsError>> {
     let mut errors = Vec::new();
     let mut side = |declared: &[Root]| {
         let mut found: Vec<CanonicalPath> = Vec::with_capacity(declared.len());

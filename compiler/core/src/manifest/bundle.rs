@@ -510,6 +510,40 @@ mod tests {
         }
     }
 
+    /// A payload whose digests are right may still name what it does not hold.
+    #[test]
+    fn whatever_a_runtime_refers_to_is_there() {
+        let (manifest, texts) = scripted();
+        let refused = |manifest: &Manifest, texts: &BTreeMap<_, _>| {
+            let bytes = write(manifest, texts).unwrap();
+            read(&bytes).unwrap_err().message
+        };
+        // `m` is the script of a matcher, the others are those of interceptors.
+        for missing in ["a", "b", "m"] {
+            let (mut manifest, mut texts) = (manifest.clone(), texts.clone());
+            manifest.scripts.retain(|script| script.id != missing);
+            texts.remove(missing);
+            let message = refused(&manifest, &texts);
+            assert!(
+                message.contains(&format!("no script {missing:?}")),
+                "{message}"
+            );
+        }
+        for missing in ["w", "c"] {
+            let mut manifest = manifest.clone();
+            manifest.runtimes.retain(|runtime| runtime.id != missing);
+            let message = refused(&manifest, &texts);
+            assert!(
+                message.contains(&format!("no runtime {missing:?}")),
+                "{message}"
+            );
+        }
+        let mut twice = manifest.clone();
+        twice.runtimes.push(twice.runtimes[0].clone());
+        let message = refused(&twice, &texts);
+        assert!(message.contains("canonical order"), "{message}");
+    }
+
     #[test]
     fn literal_secrets_have_no_bundle() {
         let (mut manifest, texts) = scripted();

@@ -142,6 +142,16 @@ mod tests {
         RedactorBuilder::new("[REDACTED]").build().unwrap().0
     }
 
+    /// Else a thread would go on reading the terminal, and take the keys of the next question.
+    #[test]
+    fn an_abandoned_question_is_withdrawn() {
+        let withdrawn = Withdrawn::default();
+        let flag = Arc::clone(&withdrawn.0);
+        assert!(!flag.load(Ordering::Relaxed));
+        drop(withdrawn);
+        assert!(flag.load(Ordering::Relaxed));
+    }
+
     fn request(command: &str, scopes: Vec<&'static str>) -> ApprovalRequest {
         let redactor = redactor();
         let line = |text: &str| redactor.line(text.as_bytes());

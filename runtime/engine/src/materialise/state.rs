@@ -1,7 +1,8 @@
 //! What all runtimes of a registry share: facts about the system, the runtime's own files that no
 //! command may see, and the marker file that proves a sandbox hides them.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use chatmd_facts::sandbox_facts::{
@@ -18,25 +19,32 @@ use super::{HostSettings, Problem};
 #[derive(Debug)]
 pub struct Marker {
     path: PathBuf,
-    // Removes folder and file when the registry goes.
-    _folder: tempfile::TempDir,
 }
 
 impl Marker {
-    fn new() -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("chatmd-").tempdir()?;
-        let path = folder.path().canonicalize()?.join("marker");
+    /// In the session's private folder, where what a killed host leaves is found again.
+    fn new(session_dir: &Path) -> std::io::Result<Self> {
+        let folder = session_dir.join(".chatmd");
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)?;
+        let path = folder.canonicalize()?.join("marker");
         fs::write(&path, b"not for commands\n")?;
-        Ok(Self {
-            path,
-            _folder: folder,
-        })
+        Ok(Self { path })
     }
 
     /// The file; `None` when a root covers it.
     pub fn outside<'a>(&self, mut roots: impl Iterator<Item = &'a CanonicalPath>) -> Option<&Path> {
         let covered = roots.any(|root| self.path.starts_with(root.as_path()));
         (!covered).then_some(self.path.as_path())
+    }
+}
+
+impl Drop for Marker {
+    fn drop(&mut self) {
+        // It is of no use to anybody, and harms nobody where it stays.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -53,7 +61,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(super) fn new(host: &Host, settings: &HostSettings) -> Result<Self, Problem> {
         let failed = |message: String| Problem::new("shell.runtime_instantiation_failed", message);
-        let marker = Marker::new().map_err(|error| {
+        let marker = Marker::new(&settings.session_dir).map_err(|error| {
             failed(format!(
                 "the private folder of the runtime can not be made: {error}"
             ))

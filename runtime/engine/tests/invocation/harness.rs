@@ -10,7 +10,7 @@ use chatmd_facts::bind::HostDirs;
 use chatmd_facts::{Host, HostInput, Snapshot};
 use chatmd_runtime::approval::{Answer, Answering, ApprovalProvider, ApprovalRequest, Nobody};
 use chatmd_runtime::audit::{ValidationOptions, validate};
-use chatmd_runtime::authorise::{BoundDocument, authorize};
+use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, authorize};
 use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise};
 use chatmd_runtime::pipeline::{Invoked, invoke};
 use chatmd_runtime::warnings::Warnings;
@@ -61,6 +61,12 @@ impl Project {
     }
 
     pub async fn try_live(&self) -> Result<Arc<Registry>, Vec<Problem>> {
+        let (authorized, host, settings) = self.authorized()?;
+        materialise(authorized, &host, settings).await
+    }
+
+    /// The document as a host authorised it, before anything is live.
+    pub fn authorized(&self) -> Result<(AuthorizedManifest, Host, HostSettings), Vec<Problem>> {
         let mut db = Database::new(OsFileSystem::with_limit(1 << 20));
         let cwd = camino::Utf8PathBuf::from_path_buf(self.root.clone()).unwrap();
         let root = db.root_from_path("agent.chatmd".into(), &cwd).unwrap();
@@ -98,7 +104,7 @@ impl Project {
             sources: vec![self.root.join("agent.chatmd")],
             warnings,
         };
-        materialise(authorized, &host, settings).await
+        Ok((authorized, host, settings))
     }
 
     pub async fn live(&self) -> Arc<Registry> {

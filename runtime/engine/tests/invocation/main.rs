@@ -221,6 +221,24 @@ async fn all_problems_of_a_runtime_are_reported() {
     assert!(!Project::new(&document).audit_file().exists());
 }
 
+/// What was authorised is a place, not a name: a root that leads elsewhere by now starts nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_moves_after_authorisation_starts_nothing() {
+    let src = "<read path=\"${workspace}/src\"/>";
+    let project = Project::new(&SEARCH.replace("<read path=\"${workspace}\"/>", src));
+    let (authorized, host, settings) = project.authorized().unwrap();
+    std::fs::rename(project.root.join("src"), project.root.join("old")).unwrap();
+    std::os::unix::fs::symlink("/etc", project.root.join("src")).unwrap();
+    let problems = chatmd_runtime::materialise::materialise(authorized, &host, settings)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        problems[0].code, "shell.manifest_grant_mismatch",
+        "{problems:?}"
+    );
+    assert!(problems[0].message.contains("after it was authorised"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn state_in_a_write_root_is_refused() {
     let open = "<capabilities sandbox=\"required\"><read path=\"${workspace}\"/>";
@@ -293,6 +311,52 @@ async fn a_script_with_an_interpreter_line_runs_in_both_backends() {
             text.starts_with("hello from ") && text.ends_with(", you\n"),
             "{text:?}"
         );
+    }
+}
+
+/// A command that may write the workspace can still not leave something there that a person's
+/// next command would run, nor widen its own document (06b B2.4 rule 6).
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_steer_other_programs_stay_as_they_are() {
+    let boxed = DIRECT
+        .replace("direct_unsafe", "required")
+        .replace("<direct id=\"here\"/>", "<bubblewrap id=\"box\"/>");
+    let project = Project::new(&boxed);
+    std::fs::create_dir_all(project.root.join(".git/hooks")).unwrap();
+    std::fs::write(project.root.join(".git/config"), "[core]\n").unwrap();
+    std::fs::write(project.root.join(".envrc"), "").unwrap();
+    let guarded = [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".envrc",
+        "agent.chatmd",
+    ];
+    let before = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    let writes = guarded.map(|name| format!("echo attack >> {name}; "));
+    let script = format!("{} echo plain > notes.txt; echo end", writes.concat());
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let invoked = project.call("run", &input).await;
+    assert_eq!(stdout(&invoked), "end\n", "{}", invoked.text);
+    let after = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    assert_eq!(before, after);
+    let notes = std::fs::read_to_string(project.root.join("notes.txt")).unwrap();
+    assert_eq!(notes, "plain\n");
+}
+
+/// Programs such as `rg` search their standard input instead of the folder when it is a pipe.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_input_standard_input_is_the_null_device() {
+    let boxed = DIRECT
+        .replace("direct_unsafe", "required")
+        .replace("<direct id=\"here\"/>", "<bubblewrap id=\"box\"/>");
+    for document in [DIRECT, &boxed] {
+        let project = Project::new(document);
+        let input = r#"{"program":"sh","arguments":["-c","test -c /dev/stdin && echo device; stat -L -c %t:%T /dev/stdin; cat"]}"#;
+        let invoked = project.call("run", input).await;
+        assert_eq!(stdout(&invoked), "device\n1:3\n");
+        let piped = input.replace("\"]}", "\"],\"stdin\":\"text\"}");
+        let invoked = project.call("run", &piped).await;
+        assert_eq!(stdout(&invoked), "0:0\ntext");
     }
 }
 
@@ -380,8 +444,11 @@ async fn the_audit_stops_a_start_only_where_it_says_so() {
 async fn cancelling_kills_and_says_so() {
     let project = Project::new(DIRECT);
     let registry = project.live().await;
-    let input = br#"{"program":"sh","arguments":["-c","setsid sleep 603.25 & sleep 603.26"]}"#;
-    let call = chatmd_runtime::pipeline::invoke(&registry, "run", input);
+    // A time that no other run of this test uses, so that only its own processes are found.
+    let seconds = format!("603.{:06}", std::process::id());
+    let script = format!("setsid sleep {seconds}1 & sleep {seconds}2");
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let call = chatmd_runtime::pipeline::invoke(&registry, "run", input.as_bytes());
     let bound = std::time::Duration::from_millis(500);
     assert!(tokio::time::timeout(bound, call).await.is_err());
     let events = project.events();
@@ -394,7 +461,7 @@ async fn cancelling_kills_and_says_so() {
     chatmd_runtime::sys::reaper::wait_until_collected(std::time::Duration::from_secs(6));
     let left = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         std::fs::read(entry.path().join("cmdline"))
-            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("603.2"))
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains(&seconds))
     });
     assert!(!left);
     project.assert_audit_is_valid();

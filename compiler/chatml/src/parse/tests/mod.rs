@@ -1,0 +1,6 @@
+#![allow(clippy::unwrap_used)]
+
+mod dump;
+mod errors;
+mod grammar;
+mod hostile;
