@@ -63,6 +63,38 @@ async fn a_person_sees_what_would_run_and_decides() {
     assert!(late.text.contains("approval timed out"), "{}", late.text);
 }
 
+/// A stored approval would hold a hash of the secret; so such a command is asked about every time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_carries_a_secret_is_approved_once_at_most() {
+    let tool = r#"<tool name="show" type="shell" mode="fixed" runtime="r">
+  <command program="echo"><secret_arg env="TOKEN"/></command>
+</tool>"#;
+    let environment =
+        r#"<environment inherit="safe"><pass name="TOKEN" secret="true"/></environment>"#;
+    let document = ASK
+        .replace("UNAVAILABLE", "")
+        .replace(r#"<environment inherit="safe"/>"#, environment)
+        + tool;
+    let mut project = Project::new(&document).with("TOKEN=hunter2-SECRET-value");
+    std::fs::create_dir(project.root.join("out")).unwrap();
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let registry = project.live().await;
+    for _ in 0..2 {
+        invoke(&registry, "show", b"{}")
+            .await
+            .unwrap()
+            .result
+            .unwrap();
+    }
+    let seen = person.seen.lock().unwrap();
+    assert_eq!(seen.len(), 2);
+    for request in seen.iter() {
+        assert_eq!(request.scopes, ["once"]);
+        assert!(!request.command.as_str().contains("hunter2"));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn deny_is_not_asked_about() {
     let mut project = project("");

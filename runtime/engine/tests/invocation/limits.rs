@@ -100,3 +100,35 @@ async fn system_limits_hold_in_both_backends() {
         assert!(status, "{}", spin.text);
     }
 }
+
+/// Further commands wait for their turn; none is refused and none is lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn at_most_64_commands_run_at_once() {
+    let project = Project::new(&crate::DIRECT.replace("stdin=\"optional\"", ""));
+    let registry = project.live().await;
+    let script = "echo x >> begun; until test -e go; do sleep 0.05; done";
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let calls: Vec<_> = (0..70)
+        .map(|_| {
+            let (registry, input) = (std::sync::Arc::clone(&registry), input.clone());
+            tokio::spawn(async move {
+                let invoked = chatmd_runtime::pipeline::invoke(&registry, "run", input.as_bytes());
+                invoked.await.unwrap().result.is_ok()
+            })
+        })
+        .collect();
+    let begun = || {
+        std::fs::read_to_string(project.root.join("begun")).map_or(0, |text| text.lines().count())
+    };
+    while begun() < 64 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(begun(), 64);
+    std::fs::write(project.root.join("go"), "").unwrap();
+    for call in calls {
+        assert!(call.await.unwrap());
+    }
+    assert_eq!(begun(), 70);
+    project.assert_audit_is_valid();
+}
