@@ -124,10 +124,10 @@ fn stop_for(problems: &[Problem]) -> Stop {
     Stop::new(code, lines.join("\n"))
 }
 
-/// A runtime on which blocking work of one task does not hold up another.
+/// One thread does for one call: what blocks in between is a flush of the audit, while a command's
+/// output waits in its pipe. Waking a second thread for every event costs more than it saves.
 pub fn async_runtime() -> Result<tokio::runtime::Runtime, Stop> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Stop::new(exit::IO, format!("chatmd: {error}")))

@@ -439,7 +439,7 @@ fn a_killed_run_leaves_nothing_and_a_valid_log() {
 
 /// What the log says of a start is on the disk before the command runs.
 #[test]
-fn the_start_is_durable_before_the_command_runs() {
+fn the_start_is_durable_before_the_command_runs_and_the_wrapper_has_no_environment() {
     let project = Project::new();
     let trace = project.folder.path().join("trace");
     let output = Command::new("strace")
@@ -470,6 +470,13 @@ fn the_start_is_durable_before_the_command_runs() {
     let flushed = after(written, &["fdatasync(", log, "= 0"]);
     let executed = after(0, &["execve(\"", "/grep\", [", "= 0"]);
     assert!(written < flushed && flushed < executed, "{trace}");
+    // The host's environment reaches neither the wrapper nor, through it, a loader.
+    let wrapper = after(0, &["execve(", "[\"bwrap\", \"--args\""]);
+    assert!(
+        lines[wrapper].contains("/* 0 vars */"),
+        "{}",
+        lines[wrapper]
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatmd_facts::sandbox_facts::{Wrapper as FoundWrapper, find_wrapper};
+use chatmd_plan::PlanError;
 use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, parse_version};
 use tokio::time::Instant;
 
@@ -25,7 +26,6 @@ pub struct Wrapper {
     path: PathBuf,
     sha256: String,
     program: OwnedFd,
-    version: (u32, u32, u32),
     features: Features,
     private_dev: bool,
     warnings: Vec<String>,
@@ -47,11 +47,6 @@ impl Wrapper {
     /// Digest of the wrapper.
     pub fn sha256(&self) -> &str {
         &self.sha256
-    }
-
-    /// Version as printed.
-    pub fn version(&self) -> (u32, u32, u32) {
-        self.version
     }
 
     /// Recognised options.
@@ -104,17 +99,10 @@ impl Pinned {
 
 impl Pinned {
     async fn ask(self) -> Result<Wrapper, String> {
-        let text = self.question("--version").await?;
-        let version = parse_version(&text)
-            .ok_or_else(|| format!("{} is not bubblewrap", self.path.display()))?;
-        if version < MINIMUM_VERSION {
-            let (major, minor, patch) = MINIMUM_VERSION;
-            return Err(format!(
-                "bubblewrap {major}.{minor}.{patch} or newer is needed"
-            ));
-        }
         let features = Features::from_help(&self.question("--help").await?);
-        features.require().map_err(|error| error.to_string())?;
+        if let Err(missing) = features.require() {
+            return Err(self.too_old(&missing).await);
+        }
         let root = nix::unistd::geteuid().is_root();
         let private_dev = root && has_capabilities(&[CAP_SYS_ADMIN, CAP_MKNOD]);
         let mut warnings = Vec::new();
@@ -133,11 +121,28 @@ impl Pinned {
             path,
             sha256,
             program,
-            version,
             features,
             private_dev,
             warnings,
         })
+    }
+
+    /// Why it can not be used. What it can do decides, not its version, which is asked only to say
+    /// something that a person can act on.
+    async fn too_old(&self, missing: &PlanError) -> String {
+        let (major, minor, patch) = MINIMUM_VERSION;
+        let needed = format!("bubblewrap {major}.{minor}.{patch} or newer is needed");
+        match self
+            .question("--version")
+            .await
+            .as_deref()
+            .map(parse_version)
+        {
+            Ok(Some((major, minor, patch))) => {
+                format!("{needed}, this is {major}.{minor}.{patch}: {missing}")
+            }
+            _ => format!("{} is not bubblewrap: {missing}", self.path.display()),
+        }
     }
 
     /// Runs the wrapper with one option and returns what it prints.
