@@ -9,6 +9,8 @@
 mod codes;
 #[path = "spec_fixtures/run.rs"]
 mod run;
+#[path = "spec_fixtures/wording.rs"]
+mod wording;
 
 use std::collections::BTreeSet;
 
@@ -34,6 +36,16 @@ fn every_block_gives_what_its_marks_say() {
     }
     assert!(report.is_empty(), "in {cases} cases:\n{report}");
     assert!(only.is_some() || cases >= 300, "{cases} cases");
+}
+
+#[test]
+fn findings_are_worded_as_reviewed() {
+    for suite in suites() {
+        insta::assert_snapshot!(
+            format!("wording_{}", suite.name.replace('/', "_")),
+            wording::of(&suite)
+        );
+    }
 }
 
 /// Codes of errors, warnings and notes of the declaration language (spec 01 to 04).
