@@ -1,9 +1,11 @@
 //! ChatML, the script language of ChatMD (spec 05 and 05b).
 //!
 //! Pure: no clock, no files, no processes. Names and types of the library come from the one table
-//! in [`surface`].
+//! in [`surface`]. A script goes through [`parse`](parse()), [`check`](check()) and, when it is of a kind,
+//! [`check_entries`].
 
 pub mod ast;
+pub mod check;
 pub mod diagnostic;
 pub mod lex;
 pub mod parse;
@@ -11,5 +13,8 @@ pub mod span;
 pub mod surface;
 pub mod types;
 
+pub use check::{
+    Checked, EntryPoint, EntryReport, EntryRequest, check, check_entries, default_entry,
+};
 pub use lex::{Lexed, lex};
 pub use parse::{Parsed, parse};
