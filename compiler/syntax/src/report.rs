@@ -315,6 +315,17 @@ pub(crate) fn unknown_entity(text: &str, span: Span) -> SyntaxDiagnostic {
     )
 }
 
+/// The same for the value of `<literal>`: neither words nor place show a part of it.
+pub(crate) fn unknown_entity_in_secret(name: Span) -> SyntaxDiagnostic {
+    warning(
+        "chatmd.unknown_entity",
+        name,
+        "kept as written",
+        "the value has an `&` that begins none of the entities `&amp; &lt; &gt; &quot; &apos;`"
+            .to_owned(),
+    )
+}
+
 pub(crate) fn too_many_attributes(element: &str, span: Span) -> SyntaxDiagnostic {
     error(
         "chatmd.attribute_too_large",

@@ -223,6 +223,9 @@ fn attribute_findings() {
         &[("warning chatmd.unknown_entity", "&#10;", &[])],
     );
     check("<user id=\"a & b; &amp;\"/>", &[]);
+    // The value may be a secret: the finding is at its name.
+    let secret = "<shell_access><secrets><literal value=\"p&nbsp;w\"/></secrets></shell_access>";
+    check(secret, &[("warning chatmd.unknown_entity", "value", &[])]);
     check(&format!("<config {}=\"x\"/>", "a".repeat(128)), &[]);
     let long = "a".repeat(129);
     check(

@@ -6,12 +6,22 @@
 use chatmd_syntax::Span;
 
 /// Values to hide, in ascending order: those of every `<literal …>` anywhere, and within
-/// `<secrets>` those of every element that is not known to hold a name or a path.
+/// `<secrets>` those of every element that is not known to hold a name or a path. Text there is
+/// hidden too: somebody may have written the secret between the tags.
 pub(super) fn literal_values(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
-    let mut in_secrets = false;
+    let (mut in_secrets, mut in_literal) = (false, false);
     let mut at = 0;
-    while let Some(next) = text.get(at..).and_then(|rest| rest.find('<')) {
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let next = rest.find('<');
+        if in_secrets || in_literal {
+            let gap = rest.get(..next.unwrap_or(rest.len())).unwrap_or_default();
+            between_tags(gap, at, &mut found);
+        }
+        let Some(next) = next else {
+            return found;
+        };
         let open = at + next + 1;
         at = open;
         let rest = text.get(open..).unwrap_or_default();
@@ -19,20 +29,31 @@ pub(super) fn literal_values(text: &str) -> Vec<Span> {
             .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '/' | '-')))
             .unwrap_or(rest.len());
         let name = rest.get(..name_length).unwrap_or_default();
+        in_literal = name.eq_ignore_ascii_case("literal");
         match name {
             "secrets" => {
-                let tag = rest.split('>').next().unwrap_or_default();
+                let tag = rest.split(['<', '>']).next().unwrap_or_default();
                 in_secrets = !tag.ends_with('/');
             }
             "/secrets" | "/shell_access" => in_secrets = false,
             "from_env" | "from_file" | "shell_access" => {}
-            _ if name.eq_ignore_ascii_case("literal") || (in_secrets && !name.starts_with('/')) => {
+            _ if in_literal || (in_secrets && !name.starts_with('/')) => {
                 at = values(text, open + name_length, &mut found);
             }
             _ => {}
         }
     }
-    found
+}
+
+/// Hides the text behind the end of a tag, without the layout around it. `base` is the offset of
+/// `gap`, which begins within the tag.
+fn between_tags(gap: &str, base: usize, found: &mut Vec<Span>) {
+    let Some((tag, text)) = gap.split_once('>') else {
+        return;
+    };
+    let shown = text.trim();
+    let start = base + tag.len() + 1 + (text.len() - text.trim_start().len());
+    push(found, start, start + shown.len());
 }
 
 /// Collects the attribute values of a tag that goes on at `at`; gives where it ends.
@@ -109,6 +130,12 @@ mod tests {
             "<secrets><litteral value=\"S3CR3T\"/></secrets>",
             "<secrets merge=\"append\">\n<x y=\"S3CR3T\"",
             "<Literal value=\"S3CR3T\"/>",
+            "<literal>S3CR3T</literal>",
+            "<literal value=\"a\">\n S3CR3T <x/>",
+            "<literal>S3CR3T",
+            "<secrets>S3CR3T</secrets>",
+            "<secrets><from_env name=\"a\"/> S3CR3T\n<x/>",
+            "<secrets><from_env>S3CR3T</from_env></secrets>",
         ] {
             let mut shown = text.to_owned();
             for span in literal_values(text).iter().rev() {
@@ -124,6 +151,7 @@ mod tests {
             "<secrets><from_env name=\"TOKEN\"/><from_file path=\"x\"/></secrets>",
             "<secrets/>\n<shell_access id=\"r\"></shell_access><tool name=\"x\"/>",
             "<user literal=\"x\"> literal \"x\" </user>",
+            "<secrets>\n  <from_env name=\"TOKEN\"/>\n</secrets> text",
         ] {
             assert_eq!(literal_values(text), []);
         }

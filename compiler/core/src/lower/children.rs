@@ -94,13 +94,13 @@ fn element_or_text<'t>(
             let place = context.text_place(node);
             let text = match is_secret(schema) {
                 true => String::new(),
-                false => quote(context.tree.slice(place)),
+                false => format!(" {}", quote(context.tree.slice(place))),
             };
             let finding = context
                 .finding(
                     schema.codes.text,
                     place,
-                    format!("unexpected text {text} in `<{}>`", schema.name),
+                    format!("unexpected text{text} in `<{}>`", schema.name),
                 )
                 .label("text has no meaning here")
                 .related(context.place(parent.start_tag), "in this element")

@@ -57,7 +57,10 @@ pub(super) fn attributes_with<'t>(
             }
         } else if schema.rows(name).next().is_none() {
             if !unlisted(context, name, written) {
-                unknown(context, element, schema, name, written);
+                // What it was meant to be is not missing as well.
+                if let Some(meant) = unknown(context, element, schema, name, written) {
+                    found.poison(context, meant, written);
+                }
             }
             found.poison(context, name, written);
         } else if schema.rows(name).any(|row| row.when.is_some()) {
@@ -73,13 +76,15 @@ pub(super) fn attributes_with<'t>(
     found
 }
 
+/// Reports an attribute that the element does not have. Where the misspelling is an error, returns
+/// the attribute that was meant.
 fn unknown(
     context: &mut Context<'_>,
     element: &Element,
     schema: &'static Schema,
     name: &str,
     written: &Written,
-) {
+) -> Option<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for row in schema.attributes {
         if !names.contains(&row.name) {
@@ -101,7 +106,8 @@ fn unknown(
         .map(|written| context.tree.slice(written.name))
         .collect();
     let free = |name: &&str| !written_names.contains(name);
-    let finding = if let Some(meant) = nearest(name, names.iter().copied().filter(free)) {
+    let meant = nearest(name, names.iter().copied().filter(free));
+    let finding = if let Some(meant) = meant {
         finding
             .label(format!("did you mean `{meant}`?"))
             .hint(format!("did you mean `{meant}`?"))
@@ -125,6 +131,7 @@ fn unknown(
         false => format!("its attributes are {}", listed.join(", ")),
     });
     context.report(finding);
+    meant.filter(|_| severity == Severity::Error)
 }
 
 /// Decides which row of a conditional attribute holds, then checks the value.

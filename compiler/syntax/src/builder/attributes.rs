@@ -195,11 +195,12 @@ impl Builder<'_> {
                     span.start + range.start as u32,
                     span.start + range.end as u32,
                 );
-                self.report(
-                    report::unknown_entity(self.slice(at), at),
-                    Some(attribute.name),
-                    Some(tag.name),
-                );
+                // The value may be a secret, of which nothing is quoted.
+                let found = match self.slice(tag.name) {
+                    "literal" => report::unknown_entity_in_secret(attribute.name),
+                    _ => report::unknown_entity(self.slice(at), at),
+                };
+                self.report(found, Some(attribute.name), Some(tag.name));
             }
         }
     }
