@@ -7,11 +7,19 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+pub mod eval;
+pub mod instance;
+mod json;
 pub mod lex;
+mod library;
+pub mod limits;
 pub mod parse;
+pub mod snapshot;
 pub mod span;
 pub mod surface;
+mod task;
 pub mod types;
+pub mod value;
 
 pub use check::{
     Checked, EntryPoint, EntryReport, EntryRequest, check, check_entries, default_entry,

@@ -1,0 +1,1 @@
+//! Library functions through source text.
