@@ -35,24 +35,28 @@ pub struct CompileError {
 }
 
 impl CompileError {
-    fn too_complex(span: Span, message: &str) -> Self {
-        Self {
+    #[cold]
+    fn too_complex(span: Span, message: &str) -> Box<Self> {
+        Box::new(Self {
             code: "chatml.type.too_complex",
             message: message.to_owned(),
             span,
-        }
+        })
     }
 
-    fn unchecked(span: Span, message: impl Into<String>) -> Self {
-        Self {
+    #[cold]
+    fn unchecked(span: Span, message: &str) -> Box<Self> {
+        Box::new(Self {
             code: "chatml.run.internal",
-            message: message.into(),
+            message: message.to_owned(),
             span,
-        }
+        })
     }
 }
 
-type Compiled<T> = Result<T, CompileError>;
+/// Boxed, because the compiler recurses over the nesting of the program and small results keep its
+/// frames small.
+type Compiled<T> = Result<T, Box<CompileError>>;
 
 /// Values that all closures of a program together may capture. Chains of `let*` nest one function in
 /// the other; without a bound their captures grow with the square of the chain.
@@ -65,7 +69,7 @@ const MAX_CAPTURES: usize = 1_000_000;
 /// than a million captured values.
 pub fn compile(tree: &ast::Program) -> Result<Program, CompileError> {
     let mut compiler = Compiler::new();
-    let has_value = compiler.program(&tree.statements)?;
+    let has_value = compiler.program(&tree.statements).map_err(|error| *error)?;
     Ok(compiler.finish(has_value))
 }
 
