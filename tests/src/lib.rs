@@ -1,6 +1,8 @@
 //! Support for end-to-end tests: the built programs, and scratch projects to use them in.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod python;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

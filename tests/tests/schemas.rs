@@ -1,0 +1,271 @@
+//! What the programs print is valid under what `chatmdc schema` prints (spec 10 section 2.10).
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+
+use chatmd_tests::{Project, repository};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The schema of that name, itself checked against the metaschema.
+fn schema(project: &Project, words: &[&str]) -> Validator {
+    let outcome = project.chatmdc(&[&["schema"], words].concat());
+    outcome.expect(0);
+    let value: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(value["$schema"], DIALECT);
+    assert!(jsonschema::meta::is_valid(&value), "{words:?}");
+    jsonschema::validator_for(&value).unwrap()
+}
+
+#[track_caller]
+fn valid(schema: &Validator, value: &Value, what: &str) {
+    let errors: Vec<String> = schema
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{what}: {errors:#?}\n{value:#}");
+}
+
+fn example(name: &str) -> String {
+    fs::read_to_string(repository().join("corpus/examples").join(name)).unwrap()
+}
+
+#[test]
+fn diagnostics_of_every_error_vector() {
+    let project = Project::new("");
+    let schema = schema(&project, &["diagnostics"]);
+    let folder = repository().join("corpus/vectors/errors");
+    let mut met = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let document = entry.unwrap().path().join("agent.chatmd");
+        if document.is_file() {
+            let name = document.display().to_string();
+            let outcome = project.chatmdc(&["check", "--format", "json", &name]);
+            let mut report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+            valid(&schema, &report, &name);
+            met += report["diagnostics"].as_array().unwrap().len();
+            report["diagnostics"][0]["line"] = json!(0);
+            assert!(!schema.is_valid(&report), "lines count from 1");
+        }
+    }
+    assert!(met > 80, "{met} diagnostics");
+    let outcome = project.chatmdc(&["check", "--format", "json", "none.chatmd"]);
+    valid(
+        &schema,
+        &serde_json::from_str(&outcome.stdout).unwrap(),
+        "unreadable",
+    );
+}
+
+#[test]
+fn manifests_of_every_vector_and_their_bundles() {
+    let project = Project::new("");
+    let schema = schema(&project, &["manifest"]);
+    let mut met = 0;
+    for entry in fs::read_dir(repository().join("corpus/vectors/manifest")).unwrap() {
+        let document = entry
+            .unwrap()
+            .path()
+            .join("agent.chatmd")
+            .display()
+            .to_string();
+        for form in [&["--pretty"][..], &["--bundle"]] {
+            let outcome = project.chatmdc(&[&["manifest"], form, &[&document]].concat());
+            // Some vectors are for another platform, and literal secrets have no bundle.
+            if outcome.status == Some(0) {
+                let mut value: Value = serde_json::from_str(&outcome.stdout).unwrap();
+                valid(&schema, &value, &document);
+                met += 1;
+                value["surprise"] = json!(1);
+                assert!(
+                    !schema.is_valid(&value),
+                    "members that nobody knows are refused"
+                );
+            }
+        }
+    }
+    assert!(met > 40, "{met} manifests");
+    let bound = Project::new(&example("repository-search.chatmd"));
+    let outcome = bound.chatmdc(&["manifest", "--bound", "agent.chatmd"]);
+    valid(
+        &schema,
+        &serde_json::from_str(&outcome.stdout).unwrap(),
+        "bound",
+    );
+}
+
+#[test]
+fn input_result_and_audit_log_of_real_calls() {
+    let project = Project::new(&example("repository-search.chatmd"));
+    project.write("src/notes.txt", "TODO\n");
+    let input = schema(
+        &project,
+        &["tool-input", "--tool", "search", "agent.chatmd"],
+    );
+    let result = schema(&project, &["tool-result"]);
+    let event = schema(&project, &["audit-event"]);
+
+    let call = json!({"arguments": ["TODO", "src"]});
+    valid(&input, &call, "input");
+    let mut command = project.call_command("search", &call.to_string());
+    let outcome = project.run(command.args(["--result", "json"]));
+    outcome.expect(0);
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    valid(&result, &answer, "result");
+    let mut wrong = answer.clone();
+    wrong["commands"][0]["status"] = json!("0");
+    assert!(!result.is_valid(&wrong));
+
+    for bad in [
+        json!({}),
+        json!({"arguments": "TODO"}),
+        json!({"arguments": [], "program": "sh"}),
+    ] {
+        assert!(!input.is_valid(&bad), "{bad}");
+        let outcome = project.call("search", &bad.to_string());
+        outcome.expect(1);
+        valid(
+            &result,
+            &serde_json::from_str(&outcome.stdout).unwrap(),
+            "refusal",
+        );
+    }
+
+    let log = fs::read_to_string(project.audit_log()).unwrap();
+    let mut events = Vec::new();
+    for line in log.lines() {
+        let value: Value = serde_json::from_str(line).unwrap();
+        valid(&event, &value, line);
+        events.push(value["event"].as_str().unwrap().to_owned());
+        let mut wrong = value.clone();
+        wrong["sequence"] = json!(-1);
+        assert!(!event.is_valid(&wrong));
+    }
+    for name in [
+        "log_opened",
+        "request_received",
+        "output",
+        "finished",
+        "request_completed",
+    ] {
+        assert!(
+            events.iter().any(|event| event == name),
+            "{name} of {events:?}"
+        );
+    }
+}
+
+#[test]
+fn events_of_every_valid_golden_log() {
+    let project = Project::new("");
+    let schema = schema(&project, &["audit-event"]);
+    let mut met = 0;
+    for entry in fs::read_dir(repository().join("corpus/vectors/audit")).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(expected) = fs::read_to_string(folder.join("expect.json")) else {
+            continue;
+        };
+        let expected: Value = serde_json::from_str(&expected).unwrap();
+        if expected["valid"] == json!(true) {
+            let log = fs::read_to_string(folder.join("log.jsonl")).unwrap();
+            for line in log.lines().filter(|line| !line.is_empty()) {
+                // The last line of a log that is being written may be half a line.
+                if let Ok(value) = serde_json::from_str(line) {
+                    valid(&schema, &value, line);
+                    met += 1;
+                }
+            }
+        }
+    }
+    assert!(met > 100, "{met} events");
+}
+
+#[test]
+fn names_are_listed_and_others_refused() {
+    let project = Project::new(&example("repository-search.chatmd"));
+    let listed = project.chatmdc(&["schema"]);
+    listed.expect(0);
+    let mut built = 0;
+    for line in listed.stdout.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        let outcome = project.chatmdc(&["schema", name]);
+        match (line.contains("not built yet"), name) {
+            (true, _) => assert!(outcome.expect(1).stderr.contains("not built yet")),
+            (false, "tool-input") => assert!(outcome.expect(2).stderr.contains("--tool")),
+            (false, _) => {
+                schema(&project, &[name]);
+                built += 1;
+            }
+        }
+    }
+    assert_eq!(built, 5);
+    let outcome = project.chatmdc(&["schema", "diagnostic"]);
+    assert!(
+        outcome
+            .expect(1)
+            .stderr
+            .contains("did you mean `diagnostics`?")
+    );
+    let words = ["schema", "tool-input", "--tool", "serch", "agent.chatmd"];
+    assert!(
+        project
+            .chatmdc(&words)
+            .expect(1)
+            .stderr
+            .contains("it has `search`")
+    );
+    let words = ["schema", "tool-input", "--tool", "search", "none.chatmd"];
+    project.chatmdc(&words).expect(4);
+    project
+        .chatmdc(&["schema", "manifest", "--tool", "x"])
+        .expect(2);
+}
+
+#[test]
+fn starter_documents_are_correct_laid_out_and_never_written_over() {
+    for profile in ["readonly", "development"] {
+        let project = Project::new("");
+        let words = ["init", "--profile", profile, "new/folder"];
+        project.chatmdc(&words).expect(0);
+        let name = "new/folder/agent.chatmd";
+        for platform in ["linux", "macos"] {
+            let words = ["check", "--deny-warnings", "--platform", platform, name];
+            project.chatmdc(&words).expect(0);
+        }
+        project.chatmdc(&["fmt", "--check", name]).expect(0);
+        let outcome = project.chatmdc(&["inspect", name]);
+        outcome.expect(0);
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(said.contains("sandbox=required"), "{said}");
+        assert!(
+            said.contains("network=false") || said.contains("network=no"),
+            "{said}"
+        );
+
+        project.write(name, "mine");
+        assert!(
+            project
+                .chatmdc(&words)
+                .expect(1)
+                .stderr
+                .contains("stays as it is")
+        );
+        assert_eq!(
+            fs::read_to_string(project.path().join(name)).unwrap(),
+            "mine"
+        );
+    }
+    let project = Project::new("");
+    fs::remove_file(project.path().join("agent.chatmd")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", project.path().join("agent.chatmd")).unwrap();
+    project.chatmdc(&["init"]).expect(1);
+    assert!(!project.path().join("elsewhere").exists());
+    let printed = project.chatmdc(&["init", "--stdout", "--tool", "find_it"]);
+    assert!(printed.expect(0).stdout.contains("name=\"find_it\""));
+    project.chatmdc(&["init", "--tool", "a b"]).expect(2);
+    project.chatmdc(&["init", "--profile", "yolo"]).expect(2);
+    project.write("file", "");
+    project.chatmdc(&["init", "file"]).expect(4);
+}
