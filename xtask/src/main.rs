@@ -1,7 +1,9 @@
-//! Project automation: `cargo xtask demo | test | bench`.
+//! Project automation: `cargo xtask demo | test | bench | fuzz | man`.
 
 mod bench;
 mod demo;
+mod fuzz;
+mod man;
 mod process;
 mod test;
 mod tools;
@@ -14,6 +16,8 @@ usage: cargo xtask COMMAND
   demo    from a ChatMD document to a sandboxed command, step by step
   test    everything that has to hold: format, lints, docs, every test of every crate
   bench   benchmarks beside their anchors (release build, several minutes)
+  fuzz    every fuzz target for SECONDS each (default 60); finds go to corpus/hostile
+  man     manual pages into a folder (default target/man)
 
 `demo` and `test` install what they need with apt-get when they may, and say so first.";
 
@@ -25,6 +29,8 @@ fn main() -> ExitCode {
         "demo" if rest.is_empty() => demo::run(),
         "test" if rest.is_empty() => test::run(),
         "bench" => bench::run(&rest),
+        "fuzz" => fuzz::run(&rest),
+        "man" if rest.len() < 2 => man::run(rest.first().map(String::as_str)),
         "-h" | "--help" | "help" => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
