@@ -110,11 +110,8 @@ fn check_and_layout_annotate_and_fail() {
 #[test]
 fn the_uploaded_file_is_sarif() {
     let workflow = &blocks()[2];
-    let upload = workflow["jobs"]["scan"]["steps"].as_array().unwrap().iter();
-    let upload = upload
-        .filter(|step| step["name"] == "Upload")
-        .next_back()
-        .unwrap();
+    let mut upload = workflow["jobs"]["scan"]["steps"].as_array().unwrap().iter();
+    let upload = upload.rfind(|step| step["name"] == "Upload").unwrap();
     let file = upload["with"]["sarif_file"].as_str().unwrap();
     let project = Project::new(&GOOD.replace("command=", "comand="));
     commit_all(&project.path(), "mistake");

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::process::{self, cargo};
 
-/// Writes one page for the program and one for each command.
+/// Writes one page for each program and one for each of its commands.
 pub fn run(folder: Option<&str>) -> Result<()> {
     let folder = match folder {
         // The pages are written by a program that runs at the root.

@@ -45,6 +45,10 @@ pub const TEST_TOOLS: &[Tool] = &[
         package: "python3",
     },
     Tool {
+        program: "mandoc",
+        package: "mandoc",
+    },
+    Tool {
         program: "setpriv",
         package: "util-linux",
     },

@@ -40,6 +40,8 @@ pub enum Command {
         #[command(subcommand)]
         command: AuditCommand,
     },
+    /// Print a completion script for a shell
+    Completions(Completions),
 }
 
 /// The audit commands.
@@ -227,6 +229,22 @@ pub struct Validate {
 pub enum ReportFormat {
     Human,
     Json,
+}
+
+const COMPLETIONS_END: &str = "\
+Exit codes:
+  0  success    2  usage error
+
+Example:
+  chatmd completions bash > ~/.local/share/bash-completion/completions/chatmd";
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPLETIONS_END)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
 }
 
 /// Help and version go to standard output with success, all else is a usage error. The text may

@@ -43,6 +43,7 @@ suites![
     "conformance",
     "import",
     "lexical",
+    "manual",
     "messages",
     "moderator",
     "resolution",
