@@ -3,9 +3,11 @@
 
 use camino::Utf8Path;
 use chatmd_compiler::db::{Database, MemoryFileSystem};
-use chatmd_compiler::manifest::{self, Platform};
+use chatmd_compiler::manifest::{self, Platform, bundle};
 use chatmd_compiler::{CompileOptions, compile, lower};
 use chatmd_policy::input::{ArgumentRule, InputMode, InputShape, Presence, validate};
+use chatmd_runtime::audit::{self, ValidationOptions};
+use chatml::surface::Kind;
 
 /// Between two files of one input of [`compilation`]; the first one is the root document.
 const NEXT_FILE: &[u8] = b"\n%%%\n";
@@ -111,6 +113,124 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
+/// A bundle that is accepted is the bundle that would be written for it. Digests that a mutation
+/// made wrong are made right, so that what stands behind them is met too.
+pub fn bundle(bytes: &[u8]) {
+    let _ = bundle::recognise(bytes);
+    let accepted = |bytes: &[u8]| {
+        let Ok(read) = bundle::read(bytes) else {
+            return;
+        };
+        assert_eq!(bundle::recognise(bytes), bundle::Content::Bundle);
+        let written = bundle::write(&read.manifest, &read.scripts).expect("it can be written");
+        assert_eq!(
+            bundle::read(&written).expect("what we write, we read"),
+            read
+        );
+    };
+    accepted(bytes);
+    let Ok(mut value) = manifest::json::parse(bytes) else {
+        return;
+    };
+    let Some(payload) = value.get("payload").cloned() else {
+        return;
+    };
+    let Ok(payload) = manifest::from_value(payload) else {
+        return;
+    };
+    let (Ok(requested), Ok(bound)) = (
+        manifest::requested_sha256(&payload),
+        manifest::digest(&payload),
+    ) else {
+        return;
+    };
+    value["requested_sha256"] = requested.into();
+    if payload.binding.is_some() {
+        value["manifest_sha256"] = bound.into();
+    }
+    let stamped = manifest::json::canonical(&value).expect("strict JSON has a form");
+    accepted(&stamped);
+}
+
+/// Any file can be validated and shown; from a valid chain no event can be taken out unnoticed.
+pub fn audit(bytes: &[u8]) {
+    let file = std::env::temp_dir().join(format!("chatmd-fuzz-audit-{}", std::process::id()));
+    std::fs::write(&file, bytes).expect("a scratch file can be written");
+    let chain = ValidationOptions {
+        require_chain: true,
+        ..ValidationOptions::default()
+    };
+    let report = audit::validate(&file, chain).expect("a regular file can be read");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    assert!(report.events <= lines.len() as u64);
+    for found in report.errors.iter().chain(&report.warnings) {
+        assert!(
+            found
+                .line
+                .is_none_or(|line| line >= 1 && line <= lines.len() as u64)
+        );
+        assert!(
+            !found.message.contains(|c: char| c.is_control()),
+            "{found:?}"
+        );
+    }
+    let options = audit::ReplayOptions {
+        wide: true,
+        allow_invalid: true,
+        ..audit::ReplayOptions::default()
+    };
+    let mut shown = 0;
+    let replayed = audit::replay(&file, ValidationOptions::default(), &options, |line| {
+        assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
+        shown += 1;
+    });
+    assert!(replayed.is_ok() && shown >= report.events);
+    let _ = audit::reconstruct(&file, ValidationOptions::default(), "00000000", true);
+    if report.is_valid() && report.events as usize == lines.len() && lines.len() >= 3 {
+        let middle = lines.len() / 2;
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != middle);
+        let without: Vec<u8> = kept.flat_map(|(_, line)| *line).copied().collect();
+        std::fs::write(&file, without).expect("a scratch file can be written");
+        let report = audit::validate(&file, chain).expect("a regular file can be read");
+        assert!(
+            !report.is_valid(),
+            "the loss of event {middle} is not noticed"
+        );
+    }
+    let _ = std::fs::remove_file(&file);
+}
+
+/// Every finding about a script lies in it, and what parses can be checked as any kind.
+pub fn script(bytes: &[u8]) {
+    let Ok(source) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let parsed = chatml::parse(source);
+    let within = |found: &chatml::diagnostic::Diagnostic| {
+        let places = std::iter::once(found.span).chain(found.labels.iter().map(|label| label.span));
+        for place in places {
+            let (start, end) = (place.start as usize, place.end as usize);
+            assert!(source.get(start..end).is_some(), "{found:?}");
+        }
+        assert!(!found.message.is_empty());
+    };
+    parsed
+        .errors
+        .iter()
+        .chain(&parsed.warnings)
+        .for_each(within);
+    if parsed.is_ok() {
+        for kind in [Kind::Core, Kind::ShellReviewer, Kind::Moderator] {
+            let checked = chatml::check(&parsed.program, kind);
+            checked
+                .errors
+                .iter()
+                .chain(&checked.warnings)
+                .for_each(within);
+        }
+    }
+}
+
 /// A valid tool input obeys the bounds of its tool; the first byte chooses the tool.
 pub fn tool_input(bytes: &[u8]) {
     let Some((choice, payload)) = bytes.split_first() else {
@@ -163,5 +283,8 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("lowering", lowering),
     ("compilation", compilation),
     ("manifest", manifest),
+    ("bundle", bundle),
+    ("audit", audit),
+    ("script", script),
     ("tool_input", tool_input),
 ];

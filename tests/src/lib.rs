@@ -179,3 +179,43 @@ impl From<Output> for Outcome {
         }
     }
 }
+
+/// The part of SARIF 2.1.0 that is written, as a JSON Schema.
+///
+/// # Panics
+/// When the file of the repository cannot be read.
+pub fn sarif_schema() -> serde_json::Value {
+    let file = repository().join("tests/schemas/sarif-2.1.0.json");
+    let text = fs::read_to_string(file).expect("the schema is in the repository");
+    serde_json::from_str(&text).expect("the schema is JSON")
+}
+
+/// What SARIF demands beside its schema: results name rules by their place, and regions have an
+/// order.
+///
+/// # Panics
+/// When the log does not.
+pub fn assert_sarif_refers_right(log: &serde_json::Value) {
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    for run in list(&log["runs"]) {
+        let rules = list(&run["tool"]["driver"]["rules"]);
+        for result in list(&run["results"]) {
+            let rule = result["ruleIndex"].as_u64().map(|at| at as usize);
+            let rule = rule.and_then(|at| rules.get(at)).expect("the rule exists");
+            assert_eq!(rule["id"], result["ruleId"]);
+            assert!(result["partialFingerprints"]["chatmd/v1"].is_string());
+            let places = [
+                list(&result["locations"]),
+                list(&result["relatedLocations"]),
+            ];
+            for place in places.iter().flatten() {
+                let region = &place["physicalLocation"]["region"];
+                let at = |name: &str| region[name].as_u64();
+                assert!(
+                    (at("startLine"), at("startColumn")) <= (at("endLine"), at("endColumn")),
+                    "{region}"
+                );
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use chatmd_tests::{Project, repository};
+use chatmd_tests::{Project, assert_sarif_refers_right, repository, sarif_schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -57,6 +57,33 @@ fn diagnostics_of_every_error_vector() {
         &serde_json::from_str(&outcome.stdout).unwrap(),
         "unreadable",
     );
+}
+
+#[test]
+fn sarif_of_every_error_vector() {
+    let schema = sarif_schema();
+    assert!(jsonschema::meta::is_valid(&schema));
+    let schema = jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .unwrap();
+    let project = Project::new("");
+    let mut met = 0;
+    for entry in fs::read_dir(repository().join("corpus/vectors/errors")).unwrap() {
+        let document = entry.unwrap().path().join("agent.chatmd");
+        if document.is_file() {
+            let name = document.display().to_string();
+            let outcome = project.chatmdc(&["check", "--format", "sarif", &name]);
+            assert_eq!(outcome.stderr, "");
+            let mut log: Value = serde_json::from_str(&outcome.stdout).unwrap();
+            valid(&schema, &log, &name);
+            assert_sarif_refers_right(&log);
+            met += log["runs"][0]["results"].as_array().unwrap().len();
+            log["runs"][0]["results"][0]["level"] = json!("info");
+            assert!(!schema.is_valid(&log), "the levels of SARIF are closed");
+        }
+    }
+    assert!(met > 80, "{met} results");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz [SECONDS]`: every target of `fuzz/` under libFuzzer and the address sanitizer.
+//! `cargo xtask fuzz [SECONDS [TARGET]]`: every target of `fuzz/` under libFuzzer and the address sanitizer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,29 +15,50 @@ const TARGETS: &[&str] = &[
     "lowering",
     "compilation",
     "manifest",
+    "bundle",
     "tool_input",
+    "audit",
+    "script",
 ];
 
 /// Largest input, in bytes: deep and long enough for every bound but those of whole files.
 const MAX_LEN: u32 = 32_768;
 
-/// Longest time for one input, in seconds, and largest memory, in MiB: more is a find.
+/// Longest time for one input, in seconds: more is a find.
 const TIMEOUT: u32 = 10;
-const MEMORY: u32 = 2_048;
 
-/// Builds the targets and runs each for that long. A find ends the run with an error and is left in
+/// Largest memory of the process and largest single allocation, in MiB: more is a find. The former
+/// holds the shadow memory of the sanitizer and the fuzzer's corpus too.
+const MEMORY: u32 = 2_048;
+const ALLOCATION: u32 = 64;
+
+/// Builds the targets and runs each for that long. The compiler is the stable one of the repository:
+/// the switches of sanitizers and coverage are asked of it with `RUSTC_BOOTSTRAP`, so that nothing
+/// depends on a nightly compiler of some day.
+/// A find ends the run with an error and is left in
 /// `corpus/hostile`, where the tests meet it from then on.
 pub fn run(words: &[String]) -> Result<()> {
-    let seconds: u32 = match words {
-        [] => 60,
-        [seconds] => seconds.parse().context("SECONDS is a whole number")?,
-        _ => bail!("usage: cargo xtask fuzz [SECONDS]"),
+    let (seconds, only) = match words {
+        [] => (60, None),
+        [seconds] => (whole(seconds)?, None),
+        [seconds, target] => (whole(seconds)?, Some(target.as_str())),
+        _ => bail!("usage: cargo xtask fuzz [SECONDS [TARGET]]"),
     };
+    let targets: Vec<&str> = TARGETS
+        .iter()
+        .copied()
+        .filter(|target| only.is_none_or(|only| only == *target))
+        .collect();
+    ensure!(
+        !targets.is_empty(),
+        "the targets are {}",
+        TARGETS.join(", ")
+    );
     let fuzz = ensure_cargo_fuzz()?;
     let folder = process::target("")?.join("fuzz");
     let seeds = Seeds::collect()?;
     let mut finds = Vec::new();
-    for target in TARGETS {
+    for target in &targets {
         println!("\n== {target}: {seconds} s");
         let place = Place::new(&folder, target)?;
         seeds.write(target, &place.seeds)?;
@@ -54,6 +75,7 @@ pub fn run(words: &[String]) -> Result<()> {
             .arg(format!("-max_total_time={seconds}"))
             .arg(format!("-timeout={TIMEOUT}"))
             .arg(format!("-rss_limit_mb={MEMORY}"))
+            .arg(format!("-malloc_limit_mb={ALLOCATION}"))
             .arg(format!("-max_len={MAX_LEN}"))
             .arg(format!("-dict={}", dictionary.display()))
             .arg(format!("-artifact_prefix={}/", place.finds.display()))
@@ -71,8 +93,12 @@ pub fn run(words: &[String]) -> Result<()> {
         "finds, now in corpus/hostile:\n  {}",
         finds.join("\n  ")
     );
-    println!("\nno find in {} targets", TARGETS.len());
+    println!("\nno find in {}", targets.join(", "));
     Ok(())
+}
+
+fn whole(seconds: &str) -> Result<u32> {
+    seconds.parse().context("SECONDS is a whole number")
 }
 
 /// `cargo-fuzz`, installed into the target folder when the machine has none.
@@ -140,19 +166,19 @@ impl Place {
 }
 
 /// What the corpus has to offer.
+#[derive(Default)]
 struct Seeds {
     documents: Vec<Vec<u8>>,
     manifests: Vec<Vec<u8>>,
+    bundles: Vec<Vec<u8>>,
     inputs: Vec<Vec<u8>>,
+    logs: Vec<Vec<u8>>,
+    scripts: Vec<Vec<u8>>,
 }
 
 impl Seeds {
     fn collect() -> Result<Self> {
-        let mut seeds = Self {
-            documents: Vec::new(),
-            manifests: Vec::new(),
-            inputs: Vec::new(),
-        };
+        let mut seeds = Self::default();
         let mut folders = vec![root().join("corpus")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder)? {
@@ -168,10 +194,15 @@ impl Seeds {
                         .documents
                         .extend(blocks(&String::from_utf8_lossy(&bytes))),
                     Some("json") => seeds.manifests.push(bytes),
+                    Some("jsonl") if path.ends_with("log.jsonl") => seeds.logs.push(bytes),
                     Some("jsonl") => seeds.inputs.extend(payloads(&bytes)),
                     _ => seeds.inputs.push(bytes),
                 }
             }
+        }
+        for document in &seeds.documents {
+            let text = String::from_utf8_lossy(document);
+            seeds.scripts.extend(bodies(&text));
         }
         seeds.compile_manifests()?;
         Ok(seeds)
@@ -189,9 +220,18 @@ impl Seeds {
                 } else {
                     path
                 };
-                let output = capture(Command::new(&chatmdc).arg("manifest").arg(document))?;
-                if output.status.success() {
-                    self.manifests.push(output.stdout);
+                let manifest = |form: &[&str]| {
+                    let mut command = Command::new(&chatmdc);
+                    capture(command.arg("manifest").args(form).arg(&document))
+                };
+                for (form, seeds) in [
+                    (&[][..], &mut self.manifests),
+                    (&["--bundle"], &mut self.bundles),
+                ] {
+                    let output = manifest(form)?;
+                    if output.status.success() {
+                        seeds.push(output.stdout);
+                    }
                 }
             }
         }
@@ -201,7 +241,10 @@ impl Seeds {
     fn write(&self, target: &str, folder: &Path) -> Result<()> {
         let seeds = match target {
             "manifest" => &self.manifests,
+            "bundle" => &self.bundles,
             "tool_input" => &self.inputs,
+            "audit" => &self.logs,
+            "script" => &self.scripts,
             _ => &self.documents,
         };
         for (number, seed) in seeds.iter().enumerate() {
@@ -245,6 +288,13 @@ fn blocks(text: &str) -> Vec<Vec<u8>> {
         }
     }
     blocks
+}
+
+/// The bodies of the scripts of a document.
+fn bodies(text: &str) -> Vec<Vec<u8>> {
+    let tags = text.split("<script").skip(1);
+    let bodies = tags.filter_map(|tag| tag.split_once('>')?.1.split("</script>").next());
+    bodies.map(|body| body.as_bytes().to_vec()).collect()
 }
 
 /// Payloads and chains of golden data, each with the byte that chooses its tool.

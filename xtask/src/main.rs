@@ -16,7 +16,7 @@ usage: cargo xtask COMMAND
   demo    from a ChatMD document to a sandboxed command, step by step
   test    everything that has to hold: format, lints, docs, every test of every crate
   bench   benchmarks beside their anchors (release build, several minutes)
-  fuzz    every fuzz target for SECONDS each (default 60); finds go to corpus/hostile
+  fuzz    every fuzz target, or TARGET, for SECONDS (default 60); finds go to corpus/hostile
   man     manual pages into a folder (default target/man)
 
 `demo` and `test` install what they need with apt-get when they may, and say so first.";

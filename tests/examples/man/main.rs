@@ -13,7 +13,8 @@ fn main() -> std::io::Result<()> {
     for page in pages::all()? {
         let file = folder.join(page.file());
         std::fs::write(&file, &page.roff)?;
-        println!("{}", file.display());
+        let about = page.command.get_about().map(ToString::to_string);
+        println!("{}: {}", file.display(), about.unwrap_or_default());
     }
     Ok(())
 }
