@@ -153,6 +153,9 @@ impl Checker {
                     operator.trim_end_matches('.').to_owned()
                 }
                 (Shape::String, "+") => "++".to_owned(),
+                (_, "++") => {
+                    return Some("text of any value is made with `to_string(…)`".to_owned());
+                }
                 _ => return None,
             };
             let kind = self.graph.print(conflict.left);

@@ -218,7 +218,7 @@ impl Checker {
             BinaryOp::Equal | BinaryOp::NotEqual => {
                 self.expect(right, left, right_span, Reason::Comparison)?;
                 if let Err(conflict) = self.graph.compare(left) {
-                    let span = left_span.to(right_span);
+                    let span = step.span;
                     return Err(Box::new(self.explain(
                         conflict,
                         left,

@@ -98,28 +98,27 @@ impl Graph {
         while let Some((at, parts_done)) = stack.pop() {
             if parts_done {
                 let shape = self.copy_shape(at, &copies);
-                let copy = self.compose(shape);
-                copies.insert(at, copy);
+                if let Some(copy) = copies.get(&at) {
+                    self.fill(*copy, shape);
+                }
                 continue;
             }
             self.steps += 1;
             if self.level(at) != GENERIC || copies.contains_key(&at) {
                 continue;
             }
-            match self.node(at).shape {
-                Shape::Variable { equality } => {
-                    let copy = self.add(Shape::Variable { equality }, level);
-                    copies.insert(at, copy);
-                }
-                Shape::RowVariable { equality } => {
-                    let copy = self.add(Shape::RowVariable { equality }, level);
-                    copies.insert(at, copy);
-                }
+            let copy = match self.node(at).shape {
+                Shape::RowVariable { equality } => self.add(Shape::RowVariable { equality }, level),
+                Shape::Variable { equality } => self.add(Shape::Variable { equality }, level),
+                // Something quantified is inside, so the copy has the level of its copy. It is
+                // known before its parts are, should they lead back here.
                 _ => {
                     stack.push((at, true));
                     self.push_parts(at, |part| stack.push((part, false)));
+                    self.add(Shape::Variable { equality: false }, level)
                 }
-            }
+            };
+            copies.insert(at, copy);
         }
         copies.get(&root).copied().unwrap_or(root)
     }

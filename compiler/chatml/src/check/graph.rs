@@ -188,11 +188,7 @@ impl Graph {
     }
 
     pub(crate) fn add(&mut self, shape: Shape, level: u32) -> Ty {
-        self.parts += match &shape {
-            Shape::Row(fields, _) => fields.len() * 2,
-            Shape::Function(params, _) => params.len(),
-            _ => 0,
-        };
+        self.parts += parts(&shape);
         let ty = Ty(index(self.nodes.len()));
         self.nodes.push(Node {
             shape,
@@ -274,8 +270,9 @@ impl Graph {
         }
     }
 
-    /// Gives a placeholder of [`Graph::import`] its shape.
+    /// Gives a placeholder its shape.
     pub(crate) fn fill(&mut self, placeholder: Ty, shape: Shape) {
+        self.parts += parts(&shape);
         self.node_mut(placeholder).shape = shape;
     }
 
@@ -398,6 +395,15 @@ impl Graph {
             fields.dedup_by_key(|(label, _)| *label);
         }
         (fields, at)
+    }
+}
+
+/// Memory of a shape beyond its node, in nodes.
+fn parts(shape: &Shape) -> usize {
+    match shape {
+        Shape::Row(fields, _) => fields.len() * 2,
+        Shape::Function(params, _) => params.len(),
+        _ => 0,
     }
 }
 

@@ -25,7 +25,10 @@ impl Checker {
                 self.module_depth = 0;
                 // Locals of a statement that failed may well be used in what was not looked at.
                 self.scope.locals.truncate(first_local);
-                self.scope.leave(before);
+                // What a module could open without hiding anything is there.
+                if !matches!(statement.kind, StatementKind::Open(_)) {
+                    self.scope.leave(before);
+                }
                 self.report(*diagnostic);
                 self.poison(statement);
             }

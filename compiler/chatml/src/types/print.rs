@@ -124,10 +124,12 @@ impl NodeKind {
     }
 }
 
-/// Where a type stands: a function or `mu` needs parentheses inside another type.
+/// Where a type stands: inside another type a function needs parentheses, and so does `mu`
+/// where something may follow.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Free,
+    Result,
     Tight,
 }
 
@@ -186,8 +188,13 @@ impl Printer<'_> {
         }
         let is_loop = self.loops.contains(&id);
         let mut items = Vec::new();
-        let parentheses =
-            place == Place::Tight && (is_loop || matches!(node.kind, NodeKind::Function { .. }));
+        let is_function = matches!(node.kind, NodeKind::Function { .. });
+        let parentheses = match place {
+            Place::Free => false,
+            // `mu` reaches as far right as it can.
+            Place::Result => is_function && !is_loop,
+            Place::Tight => is_function || is_loop,
+        };
         if parentheses {
             items.push(Item::Text("("));
         }
@@ -252,7 +259,7 @@ impl Printer<'_> {
                 }
             }
         }
-        items.push(Item::Node(result, Place::Tight));
+        items.push(Item::Node(result, Place::Result));
     }
 }
 
