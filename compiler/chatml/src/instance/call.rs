@@ -6,7 +6,7 @@ use crate::limits::{self, Budget, Limits, Stop, Stopwatch};
 use crate::surface::{self, BuiltinId};
 use crate::task::{Interpreter, Performed, Progress};
 use crate::value::data::Data;
-use crate::value::{NotExported, Value, export, import};
+use crate::value::{Value, export, import};
 
 /// An operation that a call performed.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,11 +85,6 @@ impl std::fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
-
-/// The fault of a state that can not be one.
-pub(super) fn invalid_state(cause: &NotExported) -> Fault {
-    Fault::outside("chatml.task.invalid_state", cause.to_string())
-}
 
 impl Instance {
     /// Calls the entry function with an event and the committed state. Nothing is kept until
@@ -214,9 +209,7 @@ impl Instance {
                 }
             }
         };
-        let machine = &self.machine;
-        let state = export(&machine.heap, &machine.symbols, limits, next, "root")
-            .map_err(|cause| invalid_state(&cause))?;
+        let state = self.export_state(next, limits)?;
         let actions = interpreter
             .log()
             .iter()

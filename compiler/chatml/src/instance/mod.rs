@@ -3,16 +3,22 @@
 
 mod call;
 mod evaluate;
+mod prepare;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 pub use call::{CallError, Host, Outcome, Performance};
 pub use evaluate::{Evaluation, evaluate};
+pub use prepare::prepare;
 
 use crate::eval::machine::Machine;
 use crate::eval::{Fault, Program};
 use crate::limits::{Budget, Limits, Stopwatch};
+use crate::snapshot::{self, RestoreError};
 use crate::surface::Kind;
+use crate::types::TypeGraph;
 use crate::value::data::Data;
 use crate::value::{Value, export, keep_only};
 
@@ -54,6 +60,9 @@ pub struct Script {
     pub kind: Kind,
     /// The entry function.
     pub entry: Arc<str>,
+    /// The type of its state, where it is known. States are cut to it: fields that a join hides from
+    /// the checker do not stay.
+    pub state: Option<Arc<TypeGraph>>,
     /// The bounds of its calls.
     pub limits: Limits,
 }
@@ -100,7 +109,8 @@ impl Instance {
 
     /// Evaluates the top level and takes `initial_state`.
     fn evaluate(&mut self, budget: &mut Budget<'_>) -> Result<(), CallError> {
-        let limits = &self.script.limits;
+        let limits = self.script.limits.clone();
+        let limits = &limits;
         self.machine.prepare(limits);
         self.machine
             .run_main(limits, budget)
@@ -111,16 +121,24 @@ impl Instance {
                 "`initial_state` is not defined",
             ))
         })?;
-        self.state = export(
-            &self.machine.heap,
-            &self.machine.symbols,
-            limits,
-            initial,
-            "root",
-        )
-        .map_err(|cause| CallError::instantiate(call::invalid_state(&cause)))?;
+        self.state = self
+            .export_state(initial, limits)
+            .map_err(CallError::instantiate)?;
         self.machine.heap.set_mark();
         Ok(())
+    }
+
+    /// A value as a state of the script's type.
+    fn export_state(&self, value: Value, limits: &Limits) -> Result<Data, Fault> {
+        let machine = &self.machine;
+        let state = export(&machine.heap, &machine.symbols, limits, value, "root")
+            .map_err(|cause| Fault::outside("chatml.task.invalid_state", cause.to_string()))?;
+        match &self.script.state {
+            None => Ok(state),
+            Some(ty) => snapshot::project(state, ty).map_err(|mismatch| {
+                Fault::outside("chatml.task.invalid_state", mismatch.to_string())
+            }),
+        }
     }
 
     fn global(&self, name: &str) -> Option<Value> {
@@ -143,10 +161,30 @@ impl Instance {
         &self.state
     }
 
-    /// Replaces the state by one that was restored and checked.
-    pub fn restore(&mut self, state: Data) {
+    /// The committed state in its stored form.
+    pub fn snapshot(&self) -> String {
+        snapshot::encode(&self.state)
+    }
+
+    /// Replaces the state by a stored one.
+    ///
+    /// # Errors
+    /// When the stored state does not fit the limits or the type of the script's state; the outer code
+    /// is `shell.chatml_restore`. The instance is unchanged then.
+    pub fn restore(&mut self, stored: &str) -> Result<(), RestoreError> {
+        if self.lifecycle == Lifecycle::Invocation {
+            return Err(RestoreError {
+                message: "an invocation has no snapshot".to_owned(),
+            });
+        }
+        let limits = &self.script.limits;
+        let state = match &self.script.state {
+            Some(ty) => snapshot::restore(stored, limits, ty)?,
+            None => snapshot::decode(stored, limits.max_depth)?,
+        };
         self.roll_back();
         self.state = state;
+        Ok(())
     }
 
     /// Makes the effects of the last call permanent: its state, and what it wrote to top-level

@@ -18,7 +18,7 @@ mod typed;
 pub(crate) use equal::{Incomparable, equal};
 pub(crate) use print::{Printer, to_string};
 pub(crate) use relocate::keep_only;
-pub(crate) use transfer::{NotExported, export, import};
+pub(crate) use transfer::{export, import};
 pub(crate) use typed::misfit;
 
 pub use symbols::{CaseId, Name, ShapeId, Symbols};
