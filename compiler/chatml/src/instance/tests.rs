@@ -106,7 +106,8 @@ fn step(instance: &mut Instance, event: &Data) -> Result<(String, Data), String>
 /// Spec 05 section 9.3.
 #[test]
 fn the_conformance_table_of_tasks() {
-    let cases: &[(&str, Result<(&str, i64), &str>)] = &[
+    type Expected = Result<(&'static str, i64), &'static str>;
+    let cases: &[(&str, Expected)] = &[
         (
             "let* () = Match.yes(\"a\") in Task.pure(st + 1)",
             Ok(("Match.yes(a)", 1)),
@@ -399,8 +400,10 @@ fn kept_values_are_bounded() {
 #[test]
 fn values_at_the_boundary_are_limited() {
     let call = |body: &str, limits: &dyn Fn(&mut Limits), argv: &[&str]| {
-        let source =
-            format!("let initial_state = [\"\"]\nlet match_command = fun ctx st -> {body}");
+        let source = format!(
+            "let rec grow s = if string_length(s) > 17000 then s else grow(s ++ s)\n\
+             let initial_state = [\"\"]\nlet match_command = fun ctx st -> {body}"
+        );
         let mut prepared = script(&source, Kind::ShellMatcher);
         limits(&mut prepared.limits);
         let mut instance = Instance::start(prepared, Lifecycle::Session, &Unlimited).unwrap();
