@@ -77,7 +77,7 @@ pub fn compilation(bytes: &[u8]) {
         if let Some(manifest) = &compiled.manifest {
             let written = manifest::to_bytes(manifest).expect("a manifest can be written");
             let read = manifest::from_bytes(&written).expect("what we write, we read");
-            assert_eq!(*manifest, read);
+            assert_eq!(**manifest, read);
         }
     }
 }

@@ -43,7 +43,7 @@ fn compile_edited(platform: Platform, edit: impl Fn(&str, &str) -> String) -> Ar
 fn manifest_of(platform: Platform, edit: impl Fn(&str, &str) -> String) -> Manifest {
     let compilation = compile_edited(platform, edit);
     match &compilation.manifest {
-        Some(manifest) => manifest.clone(),
+        Some(manifest) => Manifest::clone(manifest),
         None => panic!("does not compile: {:#?}", compilation.diagnostics),
     }
 }

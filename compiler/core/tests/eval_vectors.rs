@@ -26,12 +26,13 @@ fn manifest_of(document: &str) -> Manifest {
         None,
     );
     let compilation = compile(&db, root, &CompileOptions::for_platform(Platform::Linux));
-    compilation.manifest.clone().unwrap_or_else(|| {
+    let manifest = compilation.manifest.clone().unwrap_or_else(|| {
         panic!(
             "document does not compile: {:?}\n{document}",
             compilation.diagnostics
         )
-    })
+    });
+    std::sync::Arc::unwrap_or_clone(manifest)
 }
 
 struct Everything;

@@ -50,7 +50,16 @@ fn database(files: &[(&str, &str)]) -> (Database, Log, Root) {
     let root = db
         .root_from_path("/w/agent.chatmd".into(), "/w".into())
         .unwrap();
+    open(&mut db, files.iter().map(|(path, _)| *path));
     (db, log, root)
+}
+
+/// As an editor does with the files that it shows.
+fn open<'a>(db: &mut Database, paths: impl Iterator<Item = &'a str>) {
+    for path in paths {
+        let target = db.path_input(path.into()).target(db).unwrap();
+        db.expect_edits(target.file, true);
+    }
 }
 
 fn run(db: &Database, root: Root) -> Arc<Compilation> {
@@ -201,6 +210,7 @@ fn one_character_among_a_thousand_documents_checks_one_again() {
         })
         .collect();
     let (mut db, log, roots) = workspace(&files);
+    open(&mut db, ["/w/500.chatmd"].into_iter());
     for root in &roots {
         assert!(run(&db, *root).succeeded());
     }
@@ -254,6 +264,7 @@ fn an_exported_id_with_five_hundred_importers_is_read_once() {
         files.push((format!("/w/{i}.chatmd"), text));
     }
     let (mut db, log, roots) = workspace(&files);
+    open(&mut db, ["/w/shared.chatmd"].into_iter());
     for root in &roots {
         let compilation = run(&db, *root);
         assert!(compilation.succeeded(), "{:?}", compilation.diagnostics);
@@ -293,4 +304,24 @@ fn an_exported_id_with_five_hundred_importers_is_read_once() {
     assert_eq!(ran.get("parse"), Some(&1), "{ran:?}");
     assert_eq!(ran.get("expand"), None, "{ran:?}");
     assert_eq!(ran.get("resolution"), None, "{ran:?}");
+}
+
+#[test]
+fn a_file_that_was_not_expected_to_change_changes_all_the_same() {
+    let (mut db, _, root) = database(&[("/w/agent.chatmd", ROOT), ("/w/lib/a.chatmd", LIB)]);
+    let file = |db: &Database| {
+        db.path_input("/w/lib/a.chatmd".into())
+            .target(db)
+            .unwrap()
+            .file
+    };
+    let lib = file(&db);
+    for expected in [true, false, false, true, true, false] {
+        db.expect_edits(lib, expected);
+        assert!(run(&db, root).succeeded());
+        edit(&mut db, "/w/lib/a.chatmd", "<user>nothing</user>\n");
+        assert!(!run(&db, root).succeeded());
+        edit(&mut db, "/w/lib/a.chatmd", LIB);
+        assert!(run(&db, root).succeeded());
+    }
 }

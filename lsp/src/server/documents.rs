@@ -53,10 +53,20 @@ impl Document {
     }
 
     /// Finds the file and the root of the document in a database that knows its buffer.
+    ///
+    /// No other handle of the database may be alive.
     pub fn enter(&mut self, db: &mut Database) {
         use chatmd_compiler::db::Db as _;
         let target = *db.path_input(&self.path).target(db);
         self.file = target.ok().map(|target| target.file);
+        if let Some(file) = self.file {
+            db.expect_edits(file, true);
+        }
+        self.find_root(db);
+    }
+
+    /// Finds the root of the document; there is none if it is no ChatMD.
+    pub fn find_root(&mut self, db: &mut Database) {
         self.root = None;
         if self.class == Class::Document {
             let directory = self.path.parent().unwrap_or(&self.path).to_owned();

@@ -267,8 +267,8 @@ impl Writer {
         let path = document.path.clone();
         self.write(|db| {
             db.refresh(&path);
+            document.enter(db);
         });
-        document.enter(&mut self.db);
         self.sent.remove(&uri);
         self.documents.insert(uri, document);
     }
@@ -325,7 +325,7 @@ impl Writer {
             return;
         }
         document.class = class;
-        document.enter(&mut self.db);
+        document.find_root(&mut self.db);
         if class == Class::Other {
             self.clear(uri.clone());
         }
@@ -361,13 +361,17 @@ impl Writer {
             .documents
             .values()
             .find(|other| other.key == document.key);
-        match shared {
+        match &shared {
             Some(other) => {
                 self.overlay.set(&other.path, other.bytes());
             }
             None => self.overlay.remove(&document.key),
         }
+        let last = shared.is_none();
         self.write(|db| {
+            if let (Some(file), true) = (document.file, last) {
+                db.expect_edits(file, false);
+            }
             db.refresh(&document.key);
             db.refresh(&document.path);
         });

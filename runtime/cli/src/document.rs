@@ -25,7 +25,7 @@ const MAX_SOURCE: u64 = 64 << 20;
 /// A compiled document.
 pub struct Document {
     compilation: Arc<Compilation>,
-    manifest: Manifest,
+    manifest: Arc<Manifest>,
 }
 
 impl Document {

@@ -7,6 +7,7 @@
 mod anchors;
 mod compiler;
 mod generate;
+mod incremental;
 mod measure;
 mod sandbox;
 
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use crate::process::{self, cargo, target};
 
 /// Names that `cargo xtask bench` accepts.
-const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call"];
+const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call", "incremental"];
 
 /// What every benchmark gets.
 pub struct Bench {
@@ -29,6 +30,8 @@ pub struct Bench {
     pub chatmd: PathBuf,
     /// The in-process phase timer, release build.
     pub phases: PathBuf,
+    /// The in-process timer of checks after edits, release build.
+    pub incremental: PathBuf,
     /// Inputs and results.
     pub folder: PathBuf,
 }
@@ -43,23 +46,28 @@ pub fn run(names: &[String]) -> Result<()> {
     }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
     let bench = prepare()?;
-    let anchors = anchors::ensure(&bench.folder)?;
     let mut report = serde_json::Map::new();
     report.insert("load_average".into(), json!(load_average()));
-    if wanted("b1") {
-        report.insert("b1".into(), compiler::b1(&bench, &anchors)?);
-    }
-    if wanted("b2") {
-        report.insert("b2".into(), compiler::b2(&bench, &anchors)?);
-    }
-    if wanted("b3") {
-        report.insert("b3".into(), compiler::b3(&bench, &anchors)?);
+    if ["b1", "b2", "b3"].into_iter().any(wanted) {
+        let anchors = anchors::ensure(&bench.folder)?;
+        if wanted("b1") {
+            report.insert("b1".into(), compiler::b1(&bench, &anchors)?);
+        }
+        if wanted("b2") {
+            report.insert("b2".into(), compiler::b2(&bench, &anchors)?);
+        }
+        if wanted("b3") {
+            report.insert("b3".into(), compiler::b3(&bench, &anchors)?);
+        }
     }
     if wanted("b4") {
         report.insert("b4".into(), compiler::b4(&bench)?);
     }
     if wanted("call") {
         report.insert("call".into(), sandbox::call(&bench)?);
+    }
+    if wanted("incremental") {
+        report.insert("incremental".into(), incremental::run(&bench)?);
     }
     let path = bench.folder.join("report.json");
     fs::write(&path, format!("{:#}\n", Value::Object(report)))?;
@@ -85,6 +93,8 @@ fn prepare() -> Result<Bench> {
         "chatmd-tests",
         "--example",
         "phases",
+        "--example",
+        "incremental",
     ]))?;
     let programs = target("release")?;
     let folder = programs
@@ -96,6 +106,7 @@ fn prepare() -> Result<Bench> {
         chatmdc: programs.join("chatmdc"),
         chatmd: programs.join("chatmd"),
         phases: programs.join("examples/phases"),
+        incremental: programs.join("examples/incremental"),
         folder,
     })
 }

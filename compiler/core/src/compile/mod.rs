@@ -59,11 +59,11 @@ impl CompileOptions {
 #[derive(Debug)]
 pub struct Compilation {
     /// The requested manifest (`binding` is `None`). `None` exactly when there is an error.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<Arc<Manifest>>,
     /// Digest of the canonical bytes of [`Compilation::manifest`], if digests are wanted.
     pub requested_sha256: Option<String>,
     /// Program texts, command texts and literal secrets that a run needs beside the manifest.
-    pub material: Material,
+    pub material: Arc<Material>,
     /// Every finding: sorted by file, position and code, without repetitions, at most
     /// [`MAX_DIAGNOSTICS`] and one that says so.
     pub diagnostics: Vec<Diagnostic>,
@@ -110,12 +110,12 @@ impl Compilation {
             secrets: OnceLock::new(),
         };
         Self {
-            manifest: Some(bundle.manifest),
+            manifest: Some(Arc::new(bundle.manifest)),
             requested_sha256: Some(bundle.requested_sha256),
-            material: Material {
+            material: Arc::new(Material {
                 scripts: bundle.scripts,
                 ..Material::default()
-            },
+            }),
             diagnostics: Vec::new(),
             files: vec![file],
             directory,
@@ -212,13 +212,13 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
     let mut manifest = resolution.manifest.clone().filter(|_| !failed);
     let mut requested_sha256 = None;
     if wants_digests && let Some(manifest) = &mut manifest {
-        fill_digests(db, &expansion, manifest);
+        fill_digests(db, &expansion, Arc::make_mut(manifest));
         requested_sha256 = crate::manifest::requested_sha256(manifest).ok();
     }
     let material = if manifest.is_some() {
-        resolution.material.clone()
+        Arc::clone(&resolution.material)
     } else {
-        Material::default()
+        Arc::default()
     };
     Arc::new(Compilation {
         manifest,

@@ -18,11 +18,11 @@ mod inputs;
 mod overlay;
 mod queries;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use salsa::Setter as _;
+use salsa::{Durability, Setter as _};
 
 pub use files::{
     FileIdentity, FileSystem, LoadError, Located, MAX_FILE_BYTES, MemoryFileSystem, OsFileSystem,
@@ -47,6 +47,8 @@ pub trait Db: salsa::Database {
 struct Known {
     paths: HashMap<Utf8PathBuf, PathInput>,
     files: HashMap<Utf8PathBuf, FileInput>,
+    /// Files that are expected to be edited.
+    edited: HashSet<FileInput>,
 }
 
 /// A file with its content, unless that is known already.
@@ -80,7 +82,7 @@ impl Db for Database {
             return *input;
         }
         let target = found.map(|found| self.target(&mut known, found));
-        let input = PathInput::new(self, target);
+        let input = PathInput::builder(target).durability(UNEDITED).new(self);
         known.paths.insert(path.to_owned(), input);
         input
     }
@@ -129,7 +131,7 @@ impl Database {
             Some(file) => *file,
             None => {
                 let content = content.unwrap_or_else(|| self.system.read(&located.canonical));
-                let file = FileInput::new(self, located.canonical.clone(), content);
+                let file = new_file(self, located.canonical.clone(), content);
                 known.files.insert(located.canonical, file);
                 file
             }
@@ -158,14 +160,11 @@ impl Database {
         let directory = absolute.parent().unwrap_or(&absolute).to_owned();
         let name = path.as_str().to_owned();
         let file_name = absolute.file_name().unwrap_or(&name).to_owned();
-        Ok(Root::new(
-            self,
-            name,
-            file_name,
-            directory,
-            target.file,
-            target.identity,
-        ))
+        Ok(
+            Root::builder(name, file_name, directory, target.file, target.identity)
+                .durability(Durability::HIGH)
+                .new(self),
+        )
     }
 
     /// A document that the caller holds, such as standard input; an error of reading it becomes a
@@ -187,17 +186,32 @@ impl Database {
             (None, Some(file)) => normalize(file),
             (None, None) => Utf8PathBuf::from(name),
         };
-        let input = FileInput::new(self, canonical, content);
+        let input = new_file(self, canonical, content);
         let manifest_name = Utf8Path::new(name).file_name().unwrap_or(name).to_owned();
         let identity = located.and_then(|located| located.identity);
-        Root::new(
-            self,
-            name.to_owned(),
-            manifest_name,
-            directory,
-            input,
-            identity,
-        )
+        Root::builder(name.to_owned(), manifest_name, directory, input, identity)
+            .durability(Durability::HIGH)
+            .new(self)
+    }
+
+    /// Says whether a file will be edited, because an editor has it open. After an edit of such a
+    /// file only documents that read one are looked at; after any other change every document is.
+    /// Correct either way: this is about speed.
+    ///
+    /// Must not run while another handle of this database is alive.
+    pub fn expect_edits(&mut self, file: FileInput, expected: bool) {
+        let news = if expected {
+            self.known().edited.insert(file)
+        } else {
+            self.known().edited.remove(&file)
+        };
+        if news {
+            let content = file.content(self).clone();
+            let _ = file
+                .set_content(self)
+                .with_durability(if expected { Durability::LOW } else { UNEDITED })
+                .to(content);
+        }
     }
 
     /// Replaces the bytes of a document or of any file read before. Equal bytes change nothing.
@@ -252,6 +266,16 @@ impl Database {
             }
         }
     }
+}
+
+/// How seldom files change that no editor has open.
+const UNEDITED: Durability = Durability::MEDIUM;
+
+fn new_file(db: &Database, path: Utf8PathBuf, content: Result<Arc<[u8]>, LoadError>) -> FileInput {
+    FileInput::builder(path, content)
+        .durability(UNEDITED)
+        .path_durability(Durability::HIGH)
+        .new(db)
 }
 
 /// The inputs of some paths, in the order of the paths.

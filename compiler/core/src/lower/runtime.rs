@@ -538,7 +538,8 @@ fn audit<'t>(context: &mut Context<'t>, element: &'t Element) -> AuditDecl {
 pub(super) struct Ids {
     section: &'static str,
     seen: Vec<Sp<String>>,
-    known: rustc_hash::FxHashMap<String, usize>,
+    /// The standard hasher: authors of documents must not be able to choose colliding ids.
+    known: std::collections::HashMap<String, usize>,
 }
 
 impl Ids {
@@ -546,7 +547,7 @@ impl Ids {
         Self {
             section,
             seen: Vec::new(),
-            known: rustc_hash::FxHashMap::default(),
+            known: std::collections::HashMap::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use chatmd_syntax::{Attribute as Written, Element, Span};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::context::{Context, trim};
 use super::reader::{self, Attributes};
@@ -283,7 +283,7 @@ fn include(
     let text = attributes.text(name)?;
     let decoded = context.tree.decoded(attributes.written(name)?)?;
     let mut entries: Vec<Sp<String>> = Vec::new();
-    let mut seen = FxHashSet::default();
+    let mut seen = HashSet::new();
     for (range, item) in value::items(&text.value) {
         let span = decoded.source_span(range);
         if item.is_empty() {
@@ -417,7 +417,7 @@ fn read_file<'t>(context: &mut Context<'t>, element: &'t Element) -> ToolDecl {
         context.report_below(finding, &["name"]);
         decl.model_names.clear();
     }
-    let mut ids: FxHashMap<String, Span> = FxHashMap::default();
+    let mut ids: HashMap<String, Span> = HashMap::new();
     let positions = positions(context, element);
     for (child, _) in reader::children(context, element, &tools::READ_FILE) {
         let position = positions.partition_point(|start| *start < child.start_tag.start);
@@ -445,11 +445,7 @@ fn positions(context: &Context<'_>, element: &Element) -> Vec<u32> {
     counted.map(|node| node.span().start).collect()
 }
 
-fn read_root<'t>(
-    context: &mut Context<'t>,
-    element: &'t Element,
-    ids: &mut FxHashMap<String, Span>,
-) {
+fn read_root<'t>(context: &mut Context<'t>, element: &'t Element, ids: &mut HashMap<String, Span>) {
     let attributes = reader::attributes(context, element, &tools::READ_FILE_ROOT);
     reader::children(context, element, &tools::READ_FILE_ROOT);
     if let Some(id) = attributes.text("id") {
@@ -469,7 +465,7 @@ fn read_root<'t>(
     }
 }
 
-fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut FxHashMap<String, Span>) {
+fn root_id(context: &mut Context<'_>, id: &Sp<String>, ids: &mut HashMap<String, Span>) {
     let trimmed = id.value.trim();
     let bad = if trimmed.is_empty() {
         Some("is blank")

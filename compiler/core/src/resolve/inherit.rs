@@ -85,6 +85,9 @@ const MAX_INHERITED: usize = 48 << 20;
 /// Weight of the built-in values.
 const BUILTIN_WEIGHT: usize = 1024;
 
+/// So few runtimes that inherit stay in proportion to what was written, and are not weighed.
+const FEW: usize = 8;
+
 /// Roughly the bytes that a runtime takes in a manifest.
 fn weight(effective: &Effective) -> usize {
     struct Count(usize);
@@ -103,6 +106,8 @@ fn weight(effective: &Effective) -> usize {
 #[derive(Default)]
 struct Inherited {
     total: usize,
+    /// Runtimes are weighed.
+    weighs: bool,
     /// The bound was passed.
     full: bool,
     /// Weights of runtimes that others extend.
@@ -113,6 +118,7 @@ impl Inherited {
     /// Takes the weight of a parent into account; false when the bound is passed.
     fn take(&mut self, parent: Option<(usize, &Effective)>) -> bool {
         let weight = match parent {
+            Some(_) if !self.weighs => 0,
             Some((index, effective)) => *self
                 .weights
                 .entry(index)
@@ -148,7 +154,12 @@ pub(crate) fn effective(cx: &mut Context<'_>) {
     let count = cx.registry.runtimes.len();
     // 0: not seen, 1: on the current chain, 2: done.
     let mut state = vec![0_u8; count];
-    let mut inherited = Inherited::default();
+    let inherits = cx.registry.runtimes.iter();
+    let inherits = inherits.filter(|node| matches!(node.parent, Parent::Runtime(_)));
+    let mut inherited = Inherited {
+        weighs: inherits.count() > FEW,
+        ..Inherited::default()
+    };
     for start in 0..count {
         let mut chain = Vec::new();
         let mut next = Some(start);

@@ -45,12 +45,12 @@ pub struct Resolution {
     /// The requested manifest (`binding` is `None`). `None` when resolution found an error or an
     /// item of the input is [`crate::decl::Item::broken`]. Errors of import expansion are not known
     /// here: the caller must drop the manifest when there are any.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<Arc<Manifest>>,
     /// Findings of resolution alone, in order of discovery; the diagnostics of the items are not
     /// repeated. Places name real files.
     pub diagnostics: Vec<Diagnostic>,
     /// What a run needs beside the manifest.
-    pub material: Material,
+    pub material: Arc<Material>,
 }
 
 /// Texts and values that never enter the manifest themselves. Empty when there is no manifest.

@@ -2,6 +2,7 @@
 //! sections 8 and 10).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::context::Context;
 use super::effective::Effective;
@@ -90,9 +91,9 @@ pub(crate) fn build(
         };
     }
     Resolution {
-        manifest: Some(manifest),
+        manifest: Some(Arc::new(manifest)),
         diagnostics: sink.diagnostics,
-        material,
+        material: Arc::new(material),
     }
 }
 

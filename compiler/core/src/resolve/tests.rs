@@ -54,7 +54,7 @@ fn vector() -> Expanded {
 #[test]
 fn the_vector_of_the_specification() {
     let resolution = resolve(&vector(), Platform::Linux, &Features::all());
-    let mut manifest = resolution.manifest.unwrap();
+    let mut manifest = Arc::unwrap_or_clone(resolution.manifest.unwrap());
     assert_eq!(
         manifest.sources[0].sha256,
         "818a8e2f2ee907f260f664b734a374642971b303bd02440ca95535f8f4b637dc"
