@@ -5,6 +5,7 @@
 //! [`check_entries`].
 
 pub mod ast;
+pub mod bridge;
 pub mod check;
 pub mod diagnostic;
 pub mod eval;
