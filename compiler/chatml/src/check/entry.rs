@@ -152,9 +152,7 @@ impl EntryCheck<'_> {
         };
         let expected = self.expected(state);
         let found = self.graph.instantiate(scheme, TOP);
-        let before = self.graph.clone();
         if self.graph.unify(found, expected).is_err() {
-            self.graph = before;
             let [found_text, expected_text] = self.graph.print_together([found, expected]);
             let found = Diagnostic::new(
                 Code::EntryType,

@@ -1,5 +1,7 @@
 //! From the checker's graph to types as data and back.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use super::graph::{GENERIC, GROUND, Graph, Label, Shape, Slot, Ty};
@@ -11,13 +13,18 @@ struct Exporter<'g> {
     graph: &'g Graph,
     nodes: Vec<TypeNode>,
     known: FxHashMap<Ty, NodeId>,
-    waiting: Vec<(Ty, NodeId)>,
+    waiting: VecDeque<(Ty, NodeId)>,
+    /// Nodes and labels that may still be added.
+    budget: usize,
 }
+
+/// Nodes and labels of types in one message; more would not show in 2000 bytes.
+const MESSAGE_BUDGET: usize = 10_000;
 
 impl Graph {
     /// The type as data.
     pub(crate) fn export(&self, ty: Ty) -> TypeGraph {
-        let mut exporter = Exporter::new(self);
+        let mut exporter = Exporter::new(self, usize::MAX);
         let root = exporter.root(ty);
         TypeGraph {
             nodes: exporter.nodes,
@@ -27,7 +34,7 @@ impl Graph {
 
     /// The texts of several types that stand side by side: one variable has one name.
     pub(crate) fn print_together<const N: usize>(&self, types: [Ty; N]) -> [String; N] {
-        let mut exporter = Exporter::new(self);
+        let mut exporter = Exporter::new(self, MESSAGE_BUDGET);
         let roots = types.map(|ty| exporter.root(ty));
         let graph = TypeGraph {
             nodes: exporter.nodes,
@@ -117,18 +124,19 @@ impl Graph {
 }
 
 impl<'g> Exporter<'g> {
-    fn new(graph: &'g Graph) -> Self {
+    fn new(graph: &'g Graph, budget: usize) -> Self {
         Self {
             graph,
             nodes: Vec::new(),
             known: FxHashMap::default(),
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
+            budget,
         }
     }
 
     fn root(&mut self, ty: Ty) -> NodeId {
         let root = self.node(ty);
-        while let Some((ty, id)) = self.waiting.pop() {
+        while let Some((ty, id)) = self.waiting.pop_front() {
             let kind = self.kind(ty);
             if let Some(node) = self.nodes.get_mut(id.0 as usize) {
                 node.kind = kind;
@@ -150,7 +158,15 @@ impl<'g> Exporter<'g> {
             name: name.and_then(|name| self.graph.type_names.get(name as usize).cloned()),
         });
         self.known.insert(ty, id);
-        self.waiting.push((ty, id));
+        if self.budget == 0 {
+            // Printing shows where the budget ended.
+            if let Some(node) = self.nodes.last_mut() {
+                node.name = Some("…".into());
+            }
+            return id;
+        }
+        self.budget -= 1;
+        self.waiting.push_back((ty, id));
         id
     }
 
@@ -198,6 +214,10 @@ impl<'g> Exporter<'g> {
         let mut at = graph.find(row);
         while let Shape::Row(own, tail) = &graph.node(at).shape {
             for (label, slot) in own {
+                if self.budget == 0 {
+                    break;
+                }
+                self.budget -= 1;
                 if hidden.insert(*label)
                     && let Slot::Types(types) = slot
                     && let Some(name) = graph.label_names.get(label.0 as usize)

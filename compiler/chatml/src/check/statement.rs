@@ -9,7 +9,7 @@ use super::graph::{Graph, TOP};
 use super::scope::{Definition, Exports, Meaning};
 use super::{BindingKind, Check, Checker, TopBinding, TypeName, conflict, fail};
 use crate::ast::{Binding, Ident, Name, Program, Statement, StatementKind};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS};
 use crate::span::Span;
 use crate::surface;
 
@@ -17,6 +17,11 @@ impl Checker {
     pub(super) fn program(&mut self, program: &Program) {
         for statement in &program.statements {
             self.last = None;
+            if self.errors.len() >= MAX_DIAGNOSTICS {
+                // Nothing more would be reported, and explaining errors costs more than finding them.
+                self.poison(statement);
+                continue;
+            }
             let before = self.scope.mark();
             let first_local = self.scope.locals.len();
             if let Err(diagnostic) = self.statement(statement, None) {

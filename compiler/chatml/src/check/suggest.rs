@@ -27,26 +27,57 @@ pub(super) fn nearest<'c>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours.
+/// Insertions, deletions, replacements and swaps of neighbours; anything over [`MAX_DISTANCE`]
+/// counts as one more than that. Only cells near the diagonal can stay within the limit.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut rows: [Vec<usize>; 3] = [Vec::new(), Vec::new(), (0..=b.len()).collect()];
-    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-    for (i, x) in a.iter().enumerate() {
-        rows.rotate_left(1);
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut cost = (at(&rows[1], j) + usize::from(x != y))
-                .min(at(&rows[1], j + 1) + 1)
-                .min(at(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if swapped {
-                cost = cost.min(at(&rows[0], j - 1) + 1);
-            }
-            row.push(cost);
-        }
-        rows[2] = row;
+    const FAR: usize = MAX_DISTANCE + 1;
+    const WIDTH: usize = 2 * MAX_DISTANCE + 1;
+    // Cell k of row i stands for column i + k - MAX_DISTANCE.
+    let mut before_last = [FAR; WIDTH];
+    let mut last = [FAR; WIDTH];
+    for (k, cell) in last.iter_mut().enumerate().skip(MAX_DISTANCE) {
+        *cell = k - MAX_DISTANCE;
     }
-    at(&rows[2], b.len())
+    for (i, x) in a.iter().enumerate() {
+        let mut row = [FAR; WIDTH];
+        for k in 0..WIDTH {
+            let Some(column) = (i + 1 + k).checked_sub(MAX_DISTANCE) else {
+                continue;
+            };
+            let left = k
+                .checked_sub(1)
+                .and_then(|k| row.get(k))
+                .copied()
+                .unwrap_or(FAR);
+            let above = last.get(k + 1).copied().unwrap_or(FAR);
+            let mut cost = (left.min(above) + 1).min(FAR);
+            match column.checked_sub(1) {
+                None => cost = i + 1,
+                Some(j) => {
+                    let Some(y) = b.get(j) else { continue };
+                    cost = cost.min(last.get(k).copied().unwrap_or(FAR) + usize::from(x != y));
+                    let swapped =
+                        i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+                    if swapped {
+                        cost = cost.min(before_last.get(k).copied().unwrap_or(FAR) + 1);
+                    }
+                }
+            }
+            if let Some(cell) = row.get_mut(k) {
+                *cell = cost.min(FAR);
+            }
+        }
+        if row.iter().all(|cell| *cell == FAR) && last.iter().all(|cell| *cell == FAR) {
+            return FAR;
+        }
+        before_last = last;
+        last = row;
+    }
+    (b.len() + MAX_DISTANCE)
+        .checked_sub(a.len())
+        .and_then(|k| last.get(k))
+        .copied()
+        .unwrap_or(FAR)
 }
 
 /// A note on which kinds of scripts have a library name this kind lacks.
@@ -80,6 +111,7 @@ fn only_in(name: &str, kinds: surface::KindSet) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -91,8 +123,55 @@ mod tests {
         assert_eq!(near("len"), None);
         assert_eq!(near("x"), None);
         assert_eq!(near("length"), None);
-        assert_eq!(distance(b"kitten", b"sitting"), 3);
         assert_eq!(distance(b"ab", b"ba"), 1);
+    }
+
+    /// The band gives what the whole table would.
+    #[test]
+    fn near_distances_are_exact() {
+        fn full(a: &[u8], b: &[u8]) -> usize {
+            let mut d = vec![vec![0; b.len() + 1]; a.len() + 1];
+            for i in 0..=a.len() {
+                for j in 0..=b.len() {
+                    d[i][j] = match (i, j) {
+                        (0, _) => j,
+                        (_, 0) => i,
+                        _ => {
+                            let swap =
+                                i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                            let plain = (d[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]))
+                                .min(d[i - 1][j] + 1)
+                                .min(d[i][j - 1] + 1);
+                            if swap {
+                                plain.min(d[i - 2][j - 2] + 1)
+                            } else {
+                                plain
+                            }
+                        }
+                    };
+                }
+            }
+            d[a.len()][b.len()]
+        }
+        let words: Vec<Vec<u8>> = (0..3usize.pow(6))
+            .map(|n| {
+                (0..n % 7)
+                    .map(|at| {
+                        b'a' + u8::try_from(n / 3usize.pow(u32::try_from(at % 6).unwrap()) % 3)
+                            .unwrap()
+                    })
+                    .collect()
+            })
+            .collect();
+        for a in words.iter().step_by(5) {
+            for b in &words {
+                assert_eq!(
+                    distance(a, b),
+                    full(a, b).min(MAX_DISTANCE + 1),
+                    "{a:?} {b:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Parser<'s> {
     in_field: bool,
     /// Statements that failed so far.
     pub(super) recoveries: usize,
+    /// The token at which a statement failed last.
+    pub(super) last_failure: usize,
 }
 
 impl<'s> Parser<'s> {
@@ -41,6 +43,7 @@ impl<'s> Parser<'s> {
             openings: Vec::new(),
             in_field: false,
             recoveries: 0,
+            last_failure: usize::MAX,
         }
     }
 

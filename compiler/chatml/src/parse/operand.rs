@@ -95,7 +95,9 @@ impl Parser<'_> {
     }
 
     fn suffixes(&mut self, base: Expr, start: u32) -> Parse<Expr> {
-        let mut suffixes = Vec::new();
+        // Most chains have one suffix and most calls one argument; a million of them should not
+        // pay for four.
+        let mut suffixes = Vec::with_capacity(1);
         loop {
             let token = self.token();
             let kind = match token.kind {
@@ -145,10 +147,10 @@ impl Parser<'_> {
 
     /// Sequences with commas between them up to the closing bracket, which is read too.
     fn items(&mut self, closing: TokenKind) -> Parse<Vec<Expr>> {
-        let mut items = Vec::new();
         if self.eat(closing).is_some() {
-            return Ok(items);
+            return Ok(Vec::new());
         }
+        let mut items = Vec::with_capacity(1);
         loop {
             items.push(self.block()?);
             if self.eat(TokenKind::Comma).is_none() {

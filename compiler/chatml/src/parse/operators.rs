@@ -77,7 +77,7 @@ impl Parser<'_> {
                     level,
                     first,
                     start,
-                    rest: Vec::new(),
+                    rest: Vec::with_capacity(1),
                     op,
                     op_span: operator,
                 }),

@@ -12,7 +12,13 @@ impl Parser<'_> {
     /// `end` outside of brackets and inner modules, or a statement further left, ends the search.
     pub(super) fn recover(&mut self, first: usize, top_level: bool) -> Statement {
         let column = self.column(first);
-        let mut at = first + 1;
+        // A statement that fails where one before failed would fail there again.
+        let failed_at = std::mem::replace(&mut self.last_failure, self.at);
+        let mut at = if failed_at == self.at {
+            self.at.max(first + 1)
+        } else {
+            first + 1
+        };
         let mut brackets = 0i32;
         let mut modules = i32::from(self.token_at(first).kind == TokenKind::Module);
         loop {
