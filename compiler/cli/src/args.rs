@@ -66,8 +66,12 @@ pub enum Command {
     Inspect(Inspect),
     /// Print the canonical manifest of a document, or its digest
     Manifest(ManifestArgs),
+    /// Show what one document, manifest or bundle permits that another does not
+    Diff(DiffArgs),
     /// Explain a diagnostic code
     Explain(Explain),
+    /// Show what depends on what in a document
+    Graph(GraphArgs),
     /// Lay out the declarations of documents; messages and scripts stay as they are
     Fmt(Fmt),
     /// Write a starter document
@@ -108,7 +112,7 @@ pub struct Reading {
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=64 << 20))]
     pub max_source: u64,
-    /// Directory of a document read from standard input
+    /// Directory of a document read from standard input, or of the sources of a bundle
     #[arg(long, value_name = "DIR")]
     pub source_dir: Option<Utf8PathBuf>,
 }
@@ -264,6 +268,73 @@ pub struct ManifestArgs {
     pub document: Utf8PathBuf,
 }
 
+const DIFF_END: &str = "\
+An operand is a document, a manifest, a bundle, or git:REV:PATH (with --allow-git).
+`+` is added, `-` removed, `~` changed. Widening permits more, narrowing less, neutral neither;
+mixed may permit more and counts as widening.
+
+Exit codes:
+  0  nothing to fail on    1  --fail-on is met, or an operand does not compile
+  2  usage error           4  an operand cannot be read
+
+Example:
+  chatmdc diff --allow-git git:main:agent.chatmd agent.chatmd
+  chatmdc diff --against git:HEAD agents/review.chatmd agents/build.chatmd";
+
+/// Arguments of `diff`.
+#[derive(Args, Debug)]
+#[command(after_help = DIFF_END)]
+pub struct DiffArgs {
+    /// Compare what the documents mean on this machine
+    #[arg(long, overrides_with = "bound")]
+    pub bound: bool,
+    /// Form of the answer
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: DiffFormat,
+    /// Which verdict fails
+    #[arg(long, value_name = "WHAT", default_value = "widening")]
+    pub fail_on: FailOn,
+    /// Allow operands of the form git:REV:PATH, which are read by git without running hooks
+    #[arg(long, overrides_with = "allow_git")]
+    pub allow_git: bool,
+    /// Compare each file with itself in that revision; a file that is new there adds everything
+    #[arg(long, value_name = "git:REV")]
+    pub against: Option<String>,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// OLD and NEW; with --against any number of files
+    #[arg(required = true, value_name = "OPERAND")]
+    pub operands: Vec<Utf8PathBuf>,
+}
+
+/// Forms of `diff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For reading
+    Human,
+    /// One JSON object
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// `--fail-on`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Nothing
+    None,
+    /// Any difference of the digests
+    Any,
+    /// Wider authority, or authority that may be wider
+    Widening,
+}
+
 const EXPLAIN_END: &str = "\
 Exit codes:
   0  success    1  unknown code    2  usage error
@@ -293,6 +364,71 @@ pub struct Explain {
         conflicts_with = "list"
     )]
     pub code: Option<String>,
+}
+
+const GRAPH_END: &str = "\
+Kinds for --only: file, runtime, profile, tool, script, hook, worker, agent, executable, backend,
+moderator.
+
+Exit codes:
+  0  success    1  the document has errors or a cycle; what is known is shown
+  2  usage error    4  the document cannot be read
+
+Example:
+  chatmdc graph --format dot agent.chatmd | dot -Tsvg > agent.svg";
+
+/// Arguments of `graph`.
+#[derive(Args, Debug)]
+#[command(after_help = GRAPH_END)]
+pub struct GraphArgs {
+    /// Form of the output
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: GraphFormat,
+    /// Show nodes of this kind only (may be repeated)
+    #[arg(long, value_name = "KIND")]
+    pub only: Vec<GraphKind>,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The document; `-` is standard input
+    #[arg(value_name = "DOC")]
+    pub document: Utf8PathBuf,
+}
+
+/// Forms of `graph`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For reading
+    Human,
+    /// One JSON object
+    Json,
+    /// Graphviz
+    Dot,
+    /// Mermaid, as Markdown pages show it
+    Mermaid,
+}
+
+/// Kinds of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum GraphKind {
+    File,
+    Runtime,
+    Profile,
+    Tool,
+    Script,
+    Hook,
+    /// Runtimes that run hooks
+    Worker,
+    Agent,
+    Executable,
+    Backend,
+    Moderator,
 }
 
 const FMT_END: &str = "\

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use chatmd_compiler::CompileOptions;
 use chatmd_compiler::db::{Database, LoadError, OsFileSystem, Root, normalize};
-use chatmd_compiler::manifest::Platform;
+use chatmd_compiler::manifest::{ManifestError, Platform};
+use chatmd_compiler::{Compilation, CompileOptions, compile_or_read};
 
 use crate::args::{PlatformChoice, Reading};
 
@@ -123,6 +123,21 @@ impl Documents {
             .db
             .root_from_content(name, &directory, content, named.as_deref()))
     }
+}
+
+/// Compiles an opened operand, or reads it when it is a compiled bundle (spec 10 section 1).
+///
+/// # Errors
+/// Why a bundle is refused, or that a plain manifest does not stand for a document.
+pub fn compilation(
+    db: &Database,
+    root: Root,
+    reading: &Reading,
+    cwd: &Utf8Path,
+) -> Result<Arc<Compilation>, ManifestError> {
+    let source_dir = reading.source_dir.as_ref();
+    let source_dir = source_dir.map(|given| normalize(&cwd.join(given)));
+    compile_or_read(db, root, &compile_options(reading), source_dir.as_deref())
 }
 
 /// What the options say about compilation.

@@ -11,6 +11,7 @@ pub mod documents;
 pub mod env_file;
 pub mod exit;
 pub mod files;
+pub mod git;
 pub mod live;
 pub mod output;
 pub mod report;
@@ -42,6 +43,8 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Check(args) => commands::check::run(args, cli.common, &mut output),
         Command::Inspect(args) => commands::inspect::run(args, cli.common, &mut output),
         Command::Manifest(args) => commands::manifest::run(args, cli.common, &mut output),
+        Command::Diff(args) => commands::diff::run(args, cli.common, &mut output),
+        Command::Graph(args) => commands::graph::run(args, cli.common, &mut output),
         Command::Explain(args) => commands::explain::run(args, &mut output),
         Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
         Command::Init(args) => commands::init::run(args, cli.common, &mut output),

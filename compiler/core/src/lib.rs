@@ -10,6 +10,7 @@ pub mod db;
 pub mod decl;
 pub mod diagnostics;
 pub mod expand;
+pub mod graph;
 pub mod lower;
 pub mod manifest;
 pub mod policy_lowering;
@@ -19,5 +20,5 @@ pub mod safe_text;
 pub mod schema;
 pub mod symbolic;
 
-pub use compile::{Compilation, CompileOptions, compile};
+pub use compile::{Compilation, CompileOptions, compile, compile_or_read};
 pub use safe_text::SafeText;

@@ -8,7 +8,7 @@ use chatmd_compiler::db::{Database, OsFileSystem};
 use chatmd_compiler::diagnostics::Severity;
 use chatmd_compiler::manifest::Manifest;
 use chatmd_compiler::resolve::Material;
-use chatmd_compiler::{Compilation, CompileOptions, compile};
+use chatmd_compiler::{Compilation, CompileOptions, compile_or_read};
 use chatmd_facts::bind::HostDirs;
 use chatmd_facts::{Host, HostInput, Snapshot};
 use chatmd_runtime::session::{self, Session, SessionError};
@@ -53,11 +53,23 @@ impl Document {
             db.root_from_path(&named, &cwd)
                 .map_err(|error| io(format!("cannot read {named}: {error}")))?
         };
-        let compilation = compile(&db, root, &CompileOptions::for_this_machine());
+        let source_dir = match &reading.source_dir {
+            Some(directory) => Some(cwd.join(utf8(directory.clone())?)),
+            None => None,
+        };
+        let options = CompileOptions::for_this_machine();
+        let compilation = compile_or_read(&db, root, &options, source_dir.as_deref())
+            .map_err(|why| Stop::new(exit::FAILED, format!("error[{}]: {why}", why.code)))?;
         report(&compilation);
         let Some(manifest) = compilation.manifest.clone() else {
             return Err(Stop::new(exit::FAILED, ""));
         };
+        // A bundle keeps the platform that it was compiled for.
+        if manifest.platform != options.platform {
+            let (wanted, here) = (manifest.platform.as_str(), options.platform.as_str());
+            let what = format!("chatmd: the bundle is for {wanted}, this machine is {here}");
+            return Err(Stop::new(exit::FAILED, what));
+        }
         Ok(Self {
             compilation,
             manifest,

@@ -3,14 +3,14 @@
 mod human;
 mod json;
 
+use chatmd_compiler::Compilation;
 use chatmd_compiler::authority::{self, Summary};
 use chatmd_compiler::manifest::{self, Manifest};
-use chatmd_compiler::{Compilation, compile};
 
-use super::{complain, findings, print_human};
+use super::{complain, findings, print_human, refuse};
 use crate::administration::{SUBJECTS, Subject};
 use crate::args::{Common, Inspect, InspectFormat};
-use crate::documents::{Documents, compile_options};
+use crate::documents::{Documents, compilation};
 use crate::live::{Live, Unavailable};
 use crate::output::Output;
 use crate::{exit, live, report};
@@ -35,7 +35,14 @@ pub fn run(args: &Inspect, common: Common, output: &mut Output) -> u8 {
             return exit::IO;
         }
     };
-    let compilation = compile(&documents.db, root, &compile_options(&args.reading));
+    let compilation = match compilation(&documents.db, root, &args.reading, documents.cwd()) {
+        Ok(compilation) => compilation,
+        Err(why) if args.format == InspectFormat::Json => {
+            output.result(super::refused("inspect", &why));
+            return exit::FAILED;
+        }
+        Err(why) => return refuse(&args.document, &why, output),
+    };
     let live = if args.no_live {
         Err(Unavailable::because("not asked for (--no-live)"))
     } else {

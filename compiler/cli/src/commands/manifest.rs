@@ -1,11 +1,11 @@
 //! `chatmdc manifest` (spec 10 section 2.3).
 
-use chatmd_compiler::manifest::{self, Manifest};
-use chatmd_compiler::{Compilation, compile};
+use chatmd_compiler::Compilation;
+use chatmd_compiler::manifest::{self, Manifest, bundle};
 
-use super::{complain, findings, print_human};
+use super::{complain, findings, print_human, refuse};
 use crate::args::{Common, ManifestArgs};
-use crate::documents::{Documents, compile_options};
+use crate::documents::{Documents, compilation};
 use crate::output::Output;
 use crate::report::Summary;
 use crate::{exit, files, live};
@@ -30,7 +30,10 @@ pub fn run(args: &ManifestArgs, common: Common, output: &mut Output) -> u8 {
             return exit::IO;
         }
     };
-    let compilation = compile(&documents.db, root, &compile_options(&args.reading));
+    let compilation = match compilation(&documents.db, root, &args.reading, documents.cwd()) {
+        Ok(compilation) => compilation,
+        Err(why) => return refuse(&args.document, &why, output),
+    };
     let shown = findings(&compilation, common.quiet);
     print_human(&shown, output);
     let Some(requested) = &compilation.manifest else {
@@ -57,7 +60,9 @@ fn text(
     output: &Output,
 ) -> Result<Vec<u8>, String> {
     if args.bundle {
-        return bundle(compilation, requested);
+        let scripts = &compilation.material.scripts;
+        return bundle::write(requested, scripts)
+            .map_err(|error| format!("{}: {}", error.code, error.message));
     }
     let text = |error: manifest::ManifestError| error.to_string();
     let bind = || {
@@ -88,31 +93,6 @@ fn text(
         bytes.push(b'\n');
     }
     Ok(bytes)
-}
-
-/// The compiled bundle (spec 04 section 8.10).
-fn bundle(compilation: &Compilation, requested: &Manifest) -> Result<Vec<u8>, String> {
-    if let Some((runtime, _)) = compilation.material.literals.keys().next() {
-        return Err(format!(
-            "shell.manifest_material_missing: runtime `{runtime}` has literal secrets, which are \
-             never part of a bundle"
-        ));
-    }
-    let payload = manifest::to_value(requested).map_err(|e| e.to_string())?;
-    let scripts: serde_json::Map<String, serde_json::Value> = compilation
-        .material
-        .scripts
-        .iter()
-        .map(|(id, text)| (id.clone(), serde_json::Value::from(&**text)))
-        .collect();
-    let bundle = serde_json::json!({
-        "format": "chatmd.shell.bundle.v1",
-        "payload": payload,
-        "manifest_sha256": null,
-        "requested_sha256": compilation.requested_sha256,
-        "material": { "scripts": scripts },
-    });
-    manifest::json::canonical(&bundle).map_err(|error| error.to_string())
 }
 
 fn deliver(args: &ManifestArgs, bytes: &[u8], output: &mut Output) -> u8 {

@@ -1,21 +1,26 @@
 //! The commands, one file each.
 
 pub mod check;
+pub mod diff;
 pub mod explain;
 pub mod fmt;
+pub mod graph;
 pub mod init;
 pub mod inspect;
 pub mod lsp;
 pub mod manifest;
 pub mod schema;
 
+use camino::Utf8Path;
 use chatmd_compiler::diagnostics::Severity;
+use chatmd_compiler::manifest::ManifestError;
 use chatmd_compiler::{Compilation, SafeText};
 use serde::Serialize;
 
+use crate::exit;
 use crate::output::Output;
 use crate::report::human::Style;
-use crate::report::{Findings, human};
+use crate::report::{Findings, Summary, human};
 
 /// An `error` member of a JSON answer.
 #[derive(Debug, Serialize)]
@@ -29,6 +34,14 @@ pub struct JsonError {
 /// `chatmdc: MESSAGE` on standard error.
 pub fn complain(output: &mut Output, message: &str) {
     output.message(format!("chatmdc: {}\n", SafeText::line(message)));
+}
+
+/// Says why a compiled file is refused.
+pub fn refuse(operand: &Utf8Path, why: &ManifestError, output: &mut Output) -> u8 {
+    let name = SafeText::line(operand.as_str());
+    let message = SafeText::line(&why.message);
+    output.message(format!("{name}: error[{}]: {message}\n", why.code));
+    exit::FAILED
 }
 
 /// A JSON document as it is printed: indented, LF at the end.
@@ -58,4 +71,28 @@ pub fn print_human(findings: &Findings<'_>, output: &mut Output) {
         unicode: output.unicode,
     };
     output.message(human::render(findings, style));
+}
+
+/// The JSON answer of a command whose operand is a compiled file that is refused.
+pub fn refused(command: &'static str, why: &ManifestError) -> String {
+    #[derive(Serialize)]
+    struct Answer {
+        version: u32,
+        command: &'static str,
+        ok: bool,
+        error: JsonError,
+        diagnostics: [(); 0],
+        summary: Summary,
+    }
+    to_json(&Answer {
+        version: 1,
+        command,
+        ok: false,
+        error: JsonError {
+            code: Some(why.code),
+            message: SafeText::line(&why.message).into_string(),
+        },
+        diagnostics: [],
+        summary: Summary::default(),
+    })
 }

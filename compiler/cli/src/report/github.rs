@@ -49,11 +49,13 @@ pub fn render(findings: &Findings<'_>, cwd: &Utf8Path) -> String {
     text
 }
 
-fn data(text: &str) -> String {
+/// Text behind `::`.
+pub fn data(text: &str) -> String {
     SafeText::line(text).as_str().replace('%', "%25")
 }
 
-fn property(text: &str) -> String {
+/// The value of a property.
+pub fn property(text: &str) -> String {
     // `%` is written first, so that no escape is escaped again. CR and LF are gone by then.
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -12,8 +12,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
-use crate::manifest::bundle::Bundle;
-use crate::manifest::{Manifest, Platform, SourceRole};
+use crate::manifest::bundle::{self, Bundle, Content};
+use crate::manifest::{Manifest, ManifestError, Platform, SourceRole};
 use crate::resolve::{Features, Material, Resolution};
 
 pub use chatmd_syntax::{LineIndex, Position, Span};
@@ -94,12 +94,7 @@ impl Compilation {
     /// A bundle in the place of its documents (spec 04 section 8.10). `display` is how it is called
     /// for people, `path` is the bundle itself, and `directory` is where the paths of its sources
     /// begin.
-    pub fn from_bundle(
-        bundle: Bundle,
-        display: &str,
-        path: &Utf8Path,
-        directory: Utf8PathBuf,
-    ) -> Self {
+    fn from_bundle(bundle: Bundle, display: &str, path: &Utf8Path, directory: Utf8PathBuf) -> Self {
         let file = CompiledFile {
             display: display.to_owned(),
             manifest_path: path.file_name().unwrap_or(display).to_owned(),
@@ -197,6 +192,51 @@ fn resolution<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc
 /// no command runs, no environment variable is looked at.
 pub fn compile(db: &dyn Db, root: Root, options: &CompileOptions) -> Arc<Compilation> {
     compile_query(db, root, OptionsKey::new(db, options.clone()))
+}
+
+/// Compiles a document, or reads what was compiled before: an operand that may be either (spec 10
+/// section 1). The paths of the sources of a bundle begin at `source_dir`, else at the directory
+/// of the bundle. A bundle keeps the platform that it was compiled for.
+///
+/// # Errors
+/// Why a bundle is refused ([`bundle::read`], `shell.unsupported_feature`), or that a plain
+/// manifest cannot stand for a document (`shell.manifest_material_missing`).
+pub fn compile_or_read(
+    db: &dyn Db,
+    root: Root,
+    options: &CompileOptions,
+    source_dir: Option<&Utf8Path>,
+) -> Result<Arc<Compilation>, ManifestError> {
+    let bytes: &[u8] = match root.file(db).content(db) {
+        Ok(bytes) => bytes,
+        Err(_) => &[],
+    };
+    match bundle::recognise(bytes) {
+        Content::Document => return Ok(compile(db, root, options)),
+        Content::Bundle => {}
+        Content::Manifest => {
+            return Err(ManifestError {
+                code: "shell.manifest_material_missing",
+                message: "this is a plain manifest, which has no scripts; name a document, or a \
+                          bundle made by `chatmdc manifest --bundle`"
+                    .to_owned(),
+            });
+        }
+    }
+    let bundle = bundle::read(bytes)?;
+    let mut features = bundle.manifest.features.iter();
+    if let Some(missing) = features.find(|id| !options.features.contains(id)) {
+        let missing: String = missing.chars().take(40).collect();
+        return Err(ManifestError {
+            code: "shell.unsupported_feature",
+            message: format!("the bundle needs feature {missing:?}, which is not supported"),
+        });
+    }
+    let directory = source_dir.map_or_else(|| root.directory(db).clone(), Utf8Path::to_owned);
+    let path = root.directory(db).join(root.manifest_name(db));
+    let name = root.name(db);
+    let compilation = Compilation::from_bundle(bundle, name, &path, directory);
+    Ok(Arc::new(compilation))
 }
 
 #[salsa::tracked(returns(clone), no_eq)]

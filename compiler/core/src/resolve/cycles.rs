@@ -183,7 +183,7 @@ impl Search<'_> {
 }
 
 /// Strongly connected components (Tarjan, with an explicit stack): the component of each node.
-fn components(successors: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let count = successors.len();
     let mut index = vec![NONE; count];
