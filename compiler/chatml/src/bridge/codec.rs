@@ -236,12 +236,12 @@ fn argument_of(values: &Values, path: &str) -> Result<(), CodecError> {
         return Ok(());
     };
     let path = join(path, "argument");
-    let fits = match (action.as_str(), option(argument, &path)?) {
+    let fits = matches!(
+        (action.as_str(), option(argument, &path)?),
         ("approve_for" | "deny", Some(Data::String(_)))
-        | ("rewrite", Some(Data::Array(_)))
-        | ("approve" | "defer", None) => true,
-        _ => false,
-    };
+            | ("rewrite", Some(Data::Array(_)))
+            | ("approve" | "defer", None)
+    );
     if fits {
         return Ok(());
     }
