@@ -79,7 +79,7 @@ pub fn run(words: &[String]) -> Result<()> {
             .arg(format!("-max_len={MAX_LEN}"))
             .arg(format!("-dict={}", dictionary.display()))
             .arg(format!("-artifact_prefix={}/", place.finds.display()))
-            .arg("-verbosity=0");
+            .args(["-verbosity=0", "-print_funcs=0"]);
         let outcome = process::run(&mut command);
         let kept = place.keep_finds(target)?;
         ensure!(
