@@ -56,7 +56,7 @@ pub fn run(args: &GraphArgs, common: Common, output: &mut Output) -> u8 {
     let bytes = root.file(db).content(db).clone().unwrap_or_default();
     let whole = match (&compilation.manifest, bundle::recognise(&bytes)) {
         (Some(manifest), Content::Bundle) => graph::of_manifest(manifest),
-        (manifest, _) => graph::of_document(db, root, manifest.as_ref()),
+        (manifest, _) => graph::of_document(db, root, manifest.as_deref()),
     };
     let graph = selected(&whole, &args.only);
     let ok = compilation.succeeded() && whole.cycles.is_empty();
