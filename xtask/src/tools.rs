@@ -49,6 +49,10 @@ pub const TEST_TOOLS: &[Tool] = &[
         package: "mandoc",
     },
     Tool {
+        program: "nvim",
+        package: "neovim",
+    },
+    Tool {
         program: "setpriv",
         package: "util-linux",
     },

@@ -9,5 +9,6 @@ mod faults;
 mod files;
 mod hostile;
 mod life;
+mod neovim;
 mod order;
 mod positions;
