@@ -452,7 +452,7 @@ pub struct Fmt {
     /// Read standard input and write the result to standard output
     #[arg(long, overrides_with = "stdin", conflicts_with = "documents")]
     pub stdin: bool,
-    /// Documents
+    /// Documents; `-` alone is the same as --stdin
     #[arg(value_name = "DOC", required_unless_present = "stdin")]
     pub documents: Vec<Utf8PathBuf>,
 }

@@ -42,18 +42,23 @@ pub enum Unreadable {
     /// The current directory has no usable name.
     #[error("the current directory cannot be used: {0}")]
     CurrentDirectory(String),
+    /// A reading option names something that is not there.
+    #[error("{0}")]
+    Option(String),
 }
 
 impl Documents {
     /// A database for the reading options.
     ///
     /// # Errors
-    /// When the current directory is gone or its name is not UTF-8.
+    /// When the current directory is gone or its name is not UTF-8, or when an option names a
+    /// directory or file that is not there.
     pub fn new(reading: &Reading) -> Result<Self, Unreadable> {
         let cwd = std::env::current_dir()
             .map_err(|error| Unreadable::CurrentDirectory(error.to_string()))?;
         let cwd = Utf8PathBuf::from_path_buf(cwd)
             .map_err(|_| Unreadable::CurrentDirectory("its path is not valid UTF-8".to_owned()))?;
+        check_options(reading).map_err(Unreadable::Option)?;
         let system = OsFileSystem::with_limit(reading.max_source);
         Ok(Self {
             db: Database::new(system),
@@ -122,6 +127,41 @@ impl Documents {
         Ok(self
             .db
             .root_from_content(name, &directory, content, named.as_deref()))
+    }
+}
+
+/// What options name must be there, whether this run needs it or not: a slip of the pen in it would
+/// come out as something about the document. The directories of sessions and caches may be made
+/// later.
+fn check_options(reading: &Reading) -> Result<(), String> {
+    let directories = [
+        ("--workspace", &reading.workspace),
+        ("--tool-dir", &reading.tool_dir),
+        ("--home", &reading.home),
+        ("--source-dir", &reading.source_dir),
+    ];
+    for (option, given) in directories {
+        let Some(path) = given else { continue };
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(format!("{option}: `{path}` is not a directory")),
+            Err(error) => return Err(unusable(option, path, &error)),
+        }
+    }
+    let Some(path) = &reading.env_file else {
+        return Ok(());
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(format!("--env-file: `{path}` is a directory")),
+        Ok(_) => Ok(()),
+        Err(error) => Err(unusable("--env-file", path, &error)),
+    }
+}
+
+fn unusable(option: &str, path: &Utf8Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("{option}: `{path}` does not exist"),
+        _ => format!("{option}: `{path}` cannot be used: {error}"),
     }
 }
 

@@ -22,7 +22,8 @@ pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     };
     let mut file = tempfile::Builder::new()
         .prefix(".chatmdc-")
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        .map_err(|error| plain(&error))?;
     file.write_all(bytes)?;
     set_mode(file.as_file(), path)?;
     file.as_file().sync_all()?;
@@ -42,12 +43,22 @@ pub fn create(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     };
     let mut file = tempfile::Builder::new()
         .prefix(".chatmdc-")
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        .map_err(|error| plain(&error))?;
     file.write_all(bytes)?;
     set_mode(file.as_file(), path)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// The error without the path that the temporary file had: nobody asked for that one.
+fn plain(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let said = text
+        .split_once(" at path ")
+        .map_or(&*text, |(said, _)| said);
+    io::Error::new(error.kind(), said)
 }
 
 /// A temporary file is private.

@@ -314,3 +314,42 @@ fn configured_administration_is_refused_not_ignored() {
         assert_eq!(run.code, 0, "set but empty counts as unset");
     }
 }
+
+#[test]
+fn options_that_name_nothing_are_refused() {
+    let project = Project::new(&[("a.chatmd", "<user>x</user>\n")]);
+    for (option, value, reason) in [
+        ("--workspace", "none", "--workspace: `none` does not exist"),
+        (
+            "--workspace",
+            "a.chatmd",
+            "--workspace: `a.chatmd` is not a directory",
+        ),
+        ("--tool-dir", "none", "--tool-dir: `none` does not exist"),
+        ("--env-file", "none", "--env-file: `none` does not exist"),
+        ("--env-file", ".", "--env-file: `.` is a directory"),
+    ] {
+        for command in ["check", "inspect", "manifest", "graph"] {
+            let run = project.run(&[command, option, value, "a.chatmd"]);
+            assert_eq!(run.code, 4, "{command} {option} {value}");
+            assert_eq!(run.stderr, format!("chatmdc: {reason}\n"), "{command}");
+        }
+    }
+    let run = project.run(&["check", "--stdin-name", "b.chatmd", "a.chatmd"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("no document is `-`"), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_as_given() {
+    let project = Project::new(&[("a.chatmd", "<user>x</user>\n")]);
+    let run = project.run(&["manifest", "-o", "none/m.json", "a.chatmd"]);
+    assert_eq!(run.code, 4);
+    assert!(
+        run.stderr
+            .starts_with("chatmdc: cannot write `none/m.json`: No such file or directory"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains(".chatmdc-"), "{}", run.stderr);
+}

@@ -49,6 +49,38 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
+fn a_dash_is_standard_input() {
+    let project = Project::new(&[("a.chatmd", BEFORE)]);
+    let run = |args: &[&str], input: &str| {
+        let run = project.run_with_stdin(args, input.as_bytes());
+        (run.code, run.stdout, run.stderr)
+    };
+    let nothing = String::new();
+    assert_eq!(
+        run(&["fmt", "-"], BEFORE),
+        (0, AFTER.to_owned(), nothing.clone())
+    );
+    assert_eq!(
+        run(&["fmt", "--check", "-"], BEFORE),
+        (1, "<stdin>\n".to_owned(), nothing.clone())
+    );
+    assert_eq!(
+        run(&["fmt", "--check", "-"], AFTER),
+        (0, nothing.clone(), nothing.clone())
+    );
+    let (code, stdout, _) = run(&["fmt", "--diff", "-"], BEFORE);
+    assert_eq!(code, 0);
+    assert!(
+        stdout.starts_with("--- <stdin>\n+++ <stdin>\n@@"),
+        "{stdout}"
+    );
+    let (code, stdout, stderr) = run(&["fmt", "-", "a.chatmd"], BEFORE);
+    assert_eq!((code, stdout), (2, nothing));
+    assert!(stderr.contains("no other document"), "{stderr}");
+    assert_eq!(read(&project, "a.chatmd"), BEFORE);
+}
+
+#[test]
 fn documents_with_syntax_errors_stay_as_they_are() {
     let broken = "<shell_access  id=\"r\">\n<user>x</user>\n";
     let project = Project::new(&[("a.chatmd", broken)]);

@@ -23,6 +23,12 @@ pub fn run(args: &Check, common: Common, output: &mut Output) -> u8 {
         Ok(levels) => levels,
         Err(message) => return usage(output, &message),
     };
+    if args.stdin_name.is_some() && !args.documents.iter().any(|operand| operand == "-") {
+        return usage(
+            output,
+            "--stdin-name names standard input, but no document is `-`",
+        );
+    }
     if args.admin
         && let Err(message) = administration::nothing_configured()
     {

@@ -26,8 +26,17 @@ enum Outcome {
 
 /// Runs the command.
 pub fn run(args: &Fmt, common: Common, output: &mut Output) -> u8 {
-    if args.stdin {
-        return standard_input(args, output);
+    let from_stdin = args.documents.iter().any(|path| path == "-");
+    if args.stdin || from_stdin && args.documents.len() == 1 {
+        return standard_input(args, common, output);
+    }
+    if from_stdin {
+        complain(
+            output,
+            "`-` formats standard input to standard output: it goes with no other document",
+        );
+        output.message("\nFor more information, try 'chatmdc fmt --help'.\n");
+        return exit::USAGE;
     }
     let mut code = exit::OK;
     for path in &args.documents {
@@ -45,7 +54,7 @@ pub fn run(args: &Fmt, common: Common, output: &mut Output) -> u8 {
     code
 }
 
-fn standard_input(args: &Fmt, output: &mut Output) -> u8 {
+fn standard_input(args: &Fmt, common: Common, output: &mut Output) -> u8 {
     let mut bytes = Vec::new();
     let read = std::io::stdin()
         .lock()
@@ -69,6 +78,9 @@ fn standard_input(args: &Fmt, output: &mut Output) -> u8 {
         output.result(text);
     }
     if args.check && changed {
+        if !args.diff && !common.quiet {
+            output.result(format!("{STDIN}\n"));
+        }
         exit::FAILED
     } else {
         exit::OK

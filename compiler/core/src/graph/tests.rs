@@ -14,7 +14,7 @@ fn graph(files: &[(&str, &str)]) -> (Graph, bool) {
     let root = db.root_from_path("a.chatmd".into(), "/d".into()).unwrap();
     let options = CompileOptions::for_platform(Platform::Linux);
     let compilation = crate::compile(&db, root, &options);
-    let graph = of_document(&db, root, compilation.manifest.as_ref());
+    let graph = of_document(&db, root, compilation.manifest.as_deref());
     (graph, compilation.succeeded())
 }
 

@@ -229,7 +229,9 @@ impl<'a> Operands<'a> {
                 live.map(|live| Some(live.manifest))
                     .map_err(|why| Failure::Unbound(why.reason))
             }
-            Side::Here(compilation) | Side::Then(compilation) => Ok(compilation.manifest.as_deref().cloned()),
+            Side::Here(compilation) | Side::Then(compilation) => {
+                Ok(compilation.manifest.as_deref().cloned())
+            }
         }
     }
 }
