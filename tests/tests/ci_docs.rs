@@ -110,6 +110,32 @@ fn check_and_layout_annotate_and_fail() {
 }
 
 #[test]
+fn a_pull_request_that_widens_authority_fails() {
+    let authority = step(&blocks()[1], "documents", "Authority");
+    let project = Project::new(GOOD);
+    commit_all(&project.path(), "start");
+    let base = succeed(git(&project.path()).args(["rev-parse", "HEAD"]));
+    run(&project, &authority, base.trim()).expect(0);
+    let wider = GOOD.replace(
+        "readonly@1\"/>",
+        "readonly@1\"><capabilities network=\"true\"/></shell_access>",
+    );
+    project.write("a b/agent.chatmd", "<user>x</user>\n");
+    project.write("agent.chatmd", &wider);
+    commit_all(&project.path(), "more");
+    let more = run(&project, &authority, base.trim());
+    more.expect(1);
+    assert!(
+        more.stdout
+            .starts_with("::error file=agent.chatmd,title=authority widening::"),
+        "{}",
+        more.stdout
+    );
+    let head = succeed(git(&project.path()).args(["rev-parse", "HEAD"]));
+    run(&project, &authority, head.trim()).expect(0);
+}
+
+#[test]
 fn the_uploaded_file_is_sarif() {
     let workflow = &blocks()[2];
     let mut upload = workflow["jobs"]["scan"]["steps"].as_array().unwrap().iter();

@@ -64,6 +64,35 @@ impl User {
         Outcome::from(command.output().unwrap())
     }
 
+    /// Commits everything with the hooks installed, as a person does; without hooks that are in
+    /// `skip`.
+    fn commit(&self, skip: &str) -> Outcome {
+        let pre_commit = self.bin.join("pre-commit");
+        let home = self.scratch.path().join("home");
+        succeed(
+            Command::new(pre_commit)
+                .arg("install")
+                .current_dir(self.project())
+                .env("PRE_COMMIT_HOME", &home),
+        );
+        succeed(git(&self.project()).args(["add", "--all"]));
+        let ours = program("chatmdc").parent().unwrap().to_path_buf();
+        let mut commit = git(&self.project());
+        commit
+            .args(["commit", "--message", "change"])
+            .env("PRE_COMMIT_HOME", home)
+            .env("PRE_COMMIT_COLOR", "never")
+            .env("SKIP", skip)
+            .env("PATH", in_front(&ours));
+        Outcome::from(commit.output().unwrap())
+    }
+
+    /// How many commits there are.
+    fn commits(&self) -> usize {
+        let log = succeed(git(&self.project()).args(["rev-list", "HEAD"]));
+        log.lines().count()
+    }
+
     /// With the built programs in front of the path.
     fn run_with_ours(&self) -> Outcome {
         let ours = program("chatmdc").parent().unwrap().to_path_buf();
@@ -142,6 +171,94 @@ fn check_and_fmt_pass_good_documents_and_stop_bad_ones() {
     user.write("agent.chatmd", GOOD);
     user.write("notes.md", "<User>");
     user.run_with_ours().expect(0);
+}
+
+const GATE: &str = "chatmdc-authority";
+
+#[test]
+fn a_commit_that_widens_authority_is_stopped() {
+    let hooks = definitions();
+    let user = User::new(hooks.path(), "system", &[GATE]);
+    let wider = GOOD.replace(
+        "readonly@1\"/>",
+        "readonly@1\"><capabilities network=\"true\"/></shell_access>",
+    );
+    user.write("agent.chatmd", &wider);
+    let stopped = user.commit("");
+    stopped.expect(1);
+    assert_eq!(user.commits(), 1);
+    // The hook's output goes to standard error of git.
+    let expected = "== agent.chatmd\nruntime r\n  ~ widening  capabilities.network: \
+                    false -> true\n";
+    assert!(stopped.stderr.contains(expected), "{}", stopped.stderr);
+    assert!(
+        stopped.stderr.contains("\nauthority: widening\n"),
+        "{}",
+        stopped.stderr
+    );
+    // Whoever means it, says so.
+    user.commit(GATE).expect(0);
+    assert_eq!(user.commits(), 2);
+
+    // Less, or as much as before.
+    for document in [
+        GOOD.to_owned(),
+        format!("<!-- notes -->\n{GOOD}"),
+        "<user>x</user>\n".to_owned(),
+    ] {
+        user.write("agent.chatmd", &document);
+        user.write("notes.md", &document);
+        let passed = user.commit("");
+        passed.expect(0);
+        assert!(passed.stderr.contains("Passed"), "{}", passed.stderr);
+    }
+    assert_eq!(user.commits(), 5);
+    fs::remove_file(user.project().join("agent.chatmd")).unwrap();
+    user.commit("").expect(0);
+
+    // What is not staged is not committed, and not looked at.
+    user.write("new.chatmd", GOOD);
+    let new = user.commit("");
+    new.expect(1);
+    assert!(new.stderr.contains("== new.chatmd (new)"), "{}", new.stderr);
+    // Broken documents have no authority that could be compared.
+    user.write("new.chatmd", &GOOD.replace("command=", "comand="));
+    let broken = user.commit("");
+    broken.expect(1);
+    assert!(
+        broken.stderr.contains("did you mean") && broken.stderr.contains("authority: unknown"),
+        "{}",
+        broken.stderr
+    );
+}
+
+/// The document itself stays as it is; what it imports does not, and has another ending.
+#[test]
+fn a_wider_import_is_stopped_too() {
+    let hooks = definitions();
+    let user = User::new(hooks.path(), "system", &[GATE]);
+    user.write(
+        "agent.chatmd",
+        "<import src=\"access.md\"/>\n<tool name=\"list\" runtime=\"r\" command=\"ls\"/>\n",
+    );
+    let access = GOOD.lines().next().unwrap();
+    user.write("access.md", access);
+    user.commit("").expect(0);
+    let wider = access.replace(
+        "readonly@1\"/>",
+        "readonly@1\"><policy default=\"allow\"/></shell_access>",
+    );
+    user.write("access.md", &wider);
+    let stopped = user.commit("");
+    stopped.expect(1);
+    assert!(
+        stopped.stderr.contains("~ widening  policy.default: "),
+        "{}",
+        stopped.stderr
+    );
+    user.write("access.md", access);
+    user.write("notes.md", "one more file");
+    user.commit("").expect(0);
 }
 
 /// pre-commit builds `chatmdc` from a clone of this repository with `cargo install`. The build is

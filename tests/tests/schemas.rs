@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use chatmd_tests::python::commit_all;
 use chatmd_tests::{Project, assert_sarif_refers_right, repository, sarif_schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -124,6 +125,80 @@ fn manifests_of_every_vector_and_their_bundles() {
 }
 
 #[test]
+fn graphs_of_every_vector_and_of_a_cycle() {
+    let project = Project::new("");
+    let schema = schema(&project, &["graph"]);
+    let graph = |words: &[&str], what: &str| -> Value {
+        let outcome = project.chatmdc(&[&["graph", "--format", "json"], words].concat());
+        let value: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(value["ok"], json!(outcome.status == Some(0)), "{what}");
+        valid(&schema, &value, what);
+        value
+    };
+    let mut met = 0;
+    for set in ["manifest", "errors"] {
+        for entry in fs::read_dir(repository().join("corpus/vectors").join(set)).unwrap() {
+            let document = entry.unwrap().path().join("agent.chatmd");
+            if document.is_file() {
+                let name = document.display().to_string();
+                let mut value = graph(&[&name], &name);
+                met += value["edges"].as_array().unwrap().len();
+                value["nodes"][0]["kind"] = json!("thing");
+                assert!(!schema.is_valid(&value), "kinds are closed");
+            }
+        }
+    }
+    assert!(met > 100, "{met} edges");
+
+    project.write(
+        "agent.chatmd",
+        r#"<shell_access id="a" extends="b"/><shell_access id="b" extends="a"/>"#,
+    );
+    let value = graph(&["agent.chatmd"], "cycle");
+    assert_eq!(value["cycles"], json!([["runtime:a", "runtime:b"]]));
+    assert_eq!(value["edges"][0]["in_cycle"], json!(true));
+    assert_eq!(
+        value["diagnostics"][0]["code"],
+        json!("shell.inheritance_cycle")
+    );
+    graph(&["--only", "tool", "agent.chatmd"], "no nodes");
+    project.write("m.json", r#"{"format":"chatmd-compiled"}"#);
+    let refused = graph(&["m.json"], "refused");
+    assert!(refused["error"]["code"].is_string(), "{refused:#}");
+}
+
+#[test]
+fn differences_of_documents_files_and_broken_ones() {
+    let project = Project::new(&example("repository-search.chatmd"));
+    let schema = schema(&project, &["authority-diff"]);
+    let diff = |words: &[&str], verdict: &str| -> Value {
+        let outcome = project.chatmdc(&[&["diff", "--format", "json"], words].concat());
+        let value: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(value["ok"], json!(outcome.status == Some(0)), "{words:?}");
+        assert_eq!(value["verdict"], json!(verdict), "{words:?}");
+        valid(&schema, &value, &format!("{words:?}"));
+        value
+    };
+    commit_all(&project.path(), "start");
+    project.write("none.chatmd", "<user>hello</user>\n");
+    project.write("broken.chatmd", "<shell_access id=\"r\" extend=\"x\"/>\n");
+    diff(&["agent.chatmd", "agent.chatmd"], "equal");
+    diff(&["--bound", "agent.chatmd", "agent.chatmd"], "equal");
+    diff(&["agent.chatmd", "none.chatmd"], "narrowing");
+    let mut wider = diff(&["none.chatmd", "agent.chatmd"], "widening");
+    wider["changes"][0]["class"] = json!("harmless");
+    assert!(!schema.is_valid(&wider), "classes are closed");
+    let broken = diff(&["agent.chatmd", "broken.chatmd"], "unknown");
+    assert!(!broken["diagnostics"].as_array().unwrap().is_empty());
+    diff(&["agent.chatmd", "missing.chatmd"], "unknown");
+    diff(&["--against", "git:HEAD"], "equal");
+    let words = ["--against", "git:HEAD", "agent.chatmd", "none.chatmd"];
+    let several = diff(&words, "neutral");
+    assert_eq!(several["documents"][1]["old"]["sha256"], json!(null));
+    diff(&["--against", "git:HEAD", "broken.chatmd"], "unknown");
+}
+
+#[test]
 fn input_result_and_audit_log_of_real_calls() {
     let project = Project::new(&example("repository-search.chatmd"));
     project.write("src/notes.txt", "TODO\n");
@@ -227,7 +302,7 @@ fn names_are_listed_and_others_refused() {
             }
         }
     }
-    assert_eq!(built, 5);
+    assert_eq!(built, 6);
     let outcome = project.chatmdc(&["schema", "diagnostic"]);
     assert!(
         outcome

@@ -279,7 +279,8 @@ Exit codes:
 
 Example:
   chatmdc diff --allow-git git:main:agent.chatmd agent.chatmd
-  chatmdc diff --against git:HEAD agents/review.chatmd agents/build.chatmd";
+  chatmdc diff --against git:HEAD agents/review.chatmd agents/build.chatmd
+  chatmdc diff --against git:HEAD";
 
 /// Arguments of `diff`.
 #[derive(Args, Debug)]
@@ -302,14 +303,15 @@ pub struct DiffArgs {
     /// Allow operands of the form git:REV:PATH, which are read by git without running hooks
     #[arg(long, overrides_with = "allow_git")]
     pub allow_git: bool,
-    /// Compare each file with itself in that revision; a file that is new there adds everything
+    /// Compare each file, or without files every `*.chatmd` that git tracks, with itself in that
+    /// revision; a file that is not there yet adds everything
     #[arg(long, value_name = "git:REV")]
     pub against: Option<String>,
     /// Reading options.
     #[command(flatten)]
     pub reading: Reading,
     /// OLD and NEW; with --against any number of files
-    #[arg(required = true, value_name = "OPERAND")]
+    #[arg(required_unless_present = "against", value_name = "OPERAND")]
     pub operands: Vec<Utf8PathBuf>,
 }
 

@@ -4,7 +4,7 @@
 //! nothing from elsewhere, takes no lock and looks at no replacement object; content comes out as
 //! it was stored.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,9 @@ use chatmd_compiler::db::{FileSystem, LoadError, Located, normalize};
 
 /// Prefix of operands that name a revision.
 pub const PREFIX: &str = "git:";
+
+/// How the names of documents end.
+const DOCUMENT: &str = "chatmd";
 
 /// Most symbolic links on the way to one file, as Linux has it.
 const MAX_LINKS: usize = 40;
@@ -112,6 +115,31 @@ impl Repository {
         };
         let tree = self.answer(&["ls-tree", "-r", "-z", "--full-tree", &commit])?;
         Ok(Revision::new(self, max_bytes, &tree))
+    }
+
+    /// The documents that are tracked here or belong to the revision, in the order of their names,
+    /// as files below the current directory or by absolute paths.
+    ///
+    /// # Errors
+    /// When git cannot list the tracked files.
+    pub fn documents(&self, revision: &Revision) -> Result<Vec<Utf8PathBuf>, Reason> {
+        let tracked = self.answer(&[
+            "ls-files",
+            "-z",
+            "--full-name",
+            "--",
+            ":(top,glob)**/*.chatmd",
+        ])?;
+        let tracked = tracked.split_terminator('\0').map(Utf8Path::new);
+        // What is tracked and nowhere has nothing to compare.
+        let here = tracked.filter(|path| self.top.join(path).symlink_metadata().is_ok());
+        let names: BTreeSet<&Utf8Path> = here.chain(revision.documents()).collect();
+        let below = |path: &Utf8Path| {
+            let absolute = self.top.join(path);
+            let name = absolute.strip_prefix(&self.cwd).map(Utf8Path::to_owned);
+            name.unwrap_or(absolute)
+        };
+        Ok(names.into_iter().map(below).collect())
     }
 
     fn answer(&self, args: &[&str]) -> Result<String, Reason> {
@@ -250,6 +278,16 @@ impl Revision {
             entries,
             directories,
         }))
+    }
+
+    /// The documents among the files, known by the ending of their names.
+    fn documents(&self) -> impl Iterator<Item = &Utf8Path> {
+        let files = self.0.entries.iter();
+        files
+            .filter(|(path, entry)| {
+                entry.kind != Kind::Submodule && path.extension() == Some(DOCUMENT)
+            })
+            .map(|(path, _)| path.as_path())
     }
 
     /// The top of the work tree.

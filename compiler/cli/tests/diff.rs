@@ -379,6 +379,60 @@ fn files_against_a_revision() {
 }
 
 #[test]
+fn without_files_every_tracked_document_is_compared() {
+    let all = ["diff", "--against", "git:HEAD"];
+    let importing = "<import src=\"lib.md\"/>\n\
+        <tool name=\"t\" type=\"shell\" mode=\"structured\" runtime=\"r\"/>\n";
+    let project = repository(&[
+        ("a.chatmd", OLD),
+        ("sub/c.chatmd", importing),
+        ("sub/lib.md", OLD.lines().next().unwrap()),
+        ("gone.chatmd", OLD),
+    ]);
+    let equal = run(&project, &all);
+    assert_eq!(
+        (equal.code, equal.stdout.as_str()),
+        (0, "authority: equal\n"),
+        "{}",
+        equal.stderr
+    );
+    // An import that changed speaks through the document that has it.
+    project.write("sub/lib.md", WIDER.lines().next().unwrap().as_bytes());
+    // Git does not know this one.
+    project.write("untracked.chatmd", OLD.as_bytes());
+    let wider = run(&project, &all);
+    assert_eq!((wider.code, last(&wider)), (1, "authority: widening"));
+    assert!(
+        wider.stdout.starts_with("== sub/c.chatmd\nruntime r\n"),
+        "{}",
+        wider.stdout
+    );
+    assert!(!wider.stdout.contains("untracked"), "{}", wider.stdout);
+    project.write("sub/lib.md", OLD.lines().next().unwrap().as_bytes());
+    // Whether git still lists it or not.
+    std::fs::remove_file(project.path().join("gone.chatmd")).unwrap();
+    let gone = run(&project, &all);
+    assert_eq!((gone.code, last(&gone)), (0, "authority: narrowing"));
+    git(&project, &["rm", "-q", "gone.chatmd"]);
+    let removed = run(&project, &all);
+    assert_eq!(removed.stdout, gone.stdout);
+    assert!(removed.stdout.contains("== gone.chatmd (removed)"));
+    // Added, and gone again: nothing before, nothing now.
+    git(&project, &["add", "untracked.chatmd"]);
+    let added = run(&project, &all);
+    assert_eq!((added.code, last(&added)), (1, "authority: widening"));
+    std::fs::remove_file(project.path().join("untracked.chatmd")).unwrap();
+    assert_eq!(run(&project, &all).stdout, gone.stdout);
+    let unknown = run(&project, &["diff", "--against", "git:nothing"]);
+    assert_eq!(unknown.code, 4, "{}", unknown.stderr);
+    assert_eq!(run(&project, &["diff"]).code, 2);
+    let empty = Project::new(&[]);
+    assert_eq!(run(&empty, &all).code, 4);
+    git(&empty, &["init", "-q"]);
+    assert_eq!(run(&empty, &all).stdout, "authority: equal\n");
+}
+
+#[test]
 fn before_the_first_commit_everything_is_new() {
     let project = Project::new(&[("a.chatmd", OLD)]);
     git(&project, &["init", "-q"]);

@@ -3,6 +3,7 @@
 mod answer;
 mod operand;
 
+use camino::Utf8PathBuf;
 use chatmd_compiler::authority::diff::{self, Class, Diff, Verdict};
 use chatmd_compiler::manifest::{self, Manifest};
 
@@ -36,17 +37,26 @@ enum Outcome {
 
 /// Runs the command.
 pub fn run(args: &DiffArgs, common: Common, output: &mut Output) -> u8 {
-    let pairs = match pairs(args) {
+    let mut pairs = match pairs(args) {
         Ok(pairs) => pairs,
         Err(message) => return usage(output, &message),
     };
+    let unreadable = |output: &mut Output, message: &str| {
+        complain(output, message);
+        exit::IO
+    };
     let mut operands = match Operands::new(&args.reading) {
         Ok(operands) => operands,
-        Err(message) => {
-            complain(output, &message);
-            return exit::IO;
-        }
+        Err(message) => return unreadable(output, &message),
     };
+    if let Some(revision) = revision_of_all(args) {
+        let files = match operands.documents(revision) {
+            Ok(files) => files,
+            Err(why) => return unreadable(output, &format!("cannot read `git:{revision}`: {why}")),
+        };
+        let pair = |file: Utf8PathBuf| (Operand::before(revision, &file), Operand::File(file));
+        pairs.extend(files.into_iter().map(pair));
+    }
     let comparisons: Vec<Comparison> = pairs
         .into_iter()
         .map(|(old, new)| compare(args, &mut operands, &old, &new))
@@ -81,7 +91,14 @@ fn usage(output: &mut Output, message: &str) -> u8 {
     exit::USAGE
 }
 
-/// What is to be compared with what.
+/// The revision of `--against` when no file is named: every document is compared.
+fn revision_of_all(args: &DiffArgs) -> Option<&str> {
+    let base = args.against.as_deref()?;
+    let revision = base.strip_prefix(crate::git::PREFIX)?;
+    args.operands.is_empty().then_some(revision)
+}
+
+/// What is to be compared with what, as far as it is named.
 fn pairs(args: &DiffArgs) -> Result<Vec<(Operand, Operand)>, String> {
     let read = |text: &str| Operand::parse(text);
     let Some(base) = &args.against else {

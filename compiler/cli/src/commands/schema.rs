@@ -75,6 +75,11 @@ const SCHEMAS: &[(&str, Source, &str)] = &[
         Text(include_str!("../../schemas/authority-diff.json")),
         "answer of `chatmdc diff --format json`",
     ),
+    (
+        "graph",
+        Text(include_str!("../../schemas/graph.json")),
+        "answer of `chatmdc graph --format json`",
+    ),
     ("tool-input", Tool, "what one tool takes (--tool NAME DOC)"),
     (
         "tool-result",

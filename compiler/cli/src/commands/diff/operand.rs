@@ -161,13 +161,36 @@ impl<'a> Operands<'a> {
         }
     }
 
-    fn then(&mut self, name: &str, path: &str, file: bool) -> Result<Side, Failure> {
-        if self.repository.is_none() {
-            let repository = Repository::around(self.documents.cwd());
-            self.repository = Some(repository.map_err(Failure::Unreadable)?);
+    /// Reads what files a revision has, once.
+    fn open_revision(&mut self, name: &str) -> Result<(), git::Reason> {
+        let repository = match self.repository.take() {
+            Some(repository) => repository,
+            None => Repository::around(self.documents.cwd())?,
+        };
+        let repository = self.repository.insert(repository);
+        if !self.revisions.contains_key(name) {
+            let revision = repository.revision(name, self.reading.max_source)?;
+            let db = Database::new(revision.clone());
+            self.revisions.insert(name.to_owned(), (revision, db));
         }
-        let Some(repository) = &self.repository else {
-            return Err(Failure::Unreadable("there is no repository".to_owned()));
+        Ok(())
+    }
+
+    /// Every document of the repository, here or in the revision.
+    pub(super) fn documents(&mut self, name: &str) -> Result<Vec<Utf8PathBuf>, git::Reason> {
+        self.open_revision(name)?;
+        match (&self.repository, self.revisions.get(name)) {
+            (Some(repository), Some((revision, _))) => repository.documents(revision),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn then(&mut self, name: &str, path: &str, file: bool) -> Result<Side, Failure> {
+        self.open_revision(name).map_err(Failure::Unreadable)?;
+        let (Some(repository), Some((revision, db))) =
+            (&self.repository, self.revisions.get_mut(name))
+        else {
+            return Err(Failure::Unreadable("there is no such revision".to_owned()));
         };
         let within = if file {
             repository.path_of(Utf8Path::new(path))
@@ -175,16 +198,6 @@ impl<'a> Operands<'a> {
             repository.path_named(path)
         };
         let within = within.map_err(Failure::Unreadable)?;
-        if !self.revisions.contains_key(name) {
-            let revision = repository
-                .revision(name, self.reading.max_source)
-                .map_err(Failure::Unreadable)?;
-            let db = Database::new(revision.clone());
-            self.revisions.insert(name.to_owned(), (revision, db));
-        }
-        let Some((revision, db)) = self.revisions.get_mut(name) else {
-            return Err(Failure::Unreadable("there is no such revision".to_owned()));
-        };
         let top = revision.top().to_owned();
         let root = match db.root_from_path(&within, &top) {
             Ok(root) => root,
