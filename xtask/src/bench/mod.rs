@@ -5,6 +5,7 @@
 //! `target/bench/report.json`.
 
 mod anchors;
+mod chatml;
 mod compiler;
 mod generate;
 mod incremental;
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use crate::process::{self, cargo, target};
 
 /// Names that `cargo xtask bench` accepts.
-const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call", "incremental"];
+const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call", "incremental", "chatml"];
 
 /// What every benchmark gets.
 pub struct Bench {
@@ -45,6 +46,11 @@ pub fn run(names: &[String]) -> Result<()> {
         );
     }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
+    if names.iter().all(|name| name == "chatml") && !names.is_empty() {
+        // It needs neither our programs nor the anchors.
+        println!("{:#}", chatml::run()?);
+        return Ok(());
+    }
     let bench = prepare()?;
     let mut report = serde_json::Map::new();
     report.insert("load_average".into(), json!(load_average()));
@@ -68,6 +74,9 @@ pub fn run(names: &[String]) -> Result<()> {
     }
     if wanted("incremental") {
         report.insert("incremental".into(), incremental::run(&bench)?);
+    }
+    if wanted("chatml") {
+        report.insert("chatml".into(), chatml::run()?);
     }
     let path = bench.folder.join("report.json");
     fs::write(&path, format!("{:#}\n", Value::Object(report)))?;

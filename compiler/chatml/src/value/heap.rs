@@ -14,11 +14,38 @@ use crate::limits::Stop;
 /// Bytes one slot counts against the allocation limit.
 const SLOT: u64 = size_of::<Value>() as u64;
 
+/// Index of the texts that are short or parts of others.
+const SHORT: usize = 0;
+
+/// Index of the texts that grow.
+const GROWN: usize = 1;
+
+/// Set in the offset of a text that grows.
+const GROWN_BIT: u32 = 1 << 31;
+
+/// Bytes from which the left side of a concatenation is taken for a text that grows.
+const GROWING: u32 = 256;
+
+/// Where a text is stored.
+#[inline]
+fn place(text: Text) -> (usize, std::ops::Range<usize>) {
+    let start = (text.start & !GROWN_BIT) as usize;
+    let texts = if text.start & GROWN_BIT == 0 {
+        SHORT
+    } else {
+        GROWN
+    };
+    (texts, start..start + text.len as usize)
+}
+
 /// Slots and text of one instance.
 #[derive(Debug, Clone)]
 pub struct Heap {
     slots: Vec<Value>,
-    text: String,
+    /// Short texts and parts of texts; and texts that grow by concatenation. They are apart so that a
+    /// text to which short ones are appended again and again stays the last of its kind and can be
+    /// extended in place.
+    texts: [String; 2],
     /// Bytes that may still be built.
     allowance: u64,
     mark: Mark,
@@ -30,7 +57,7 @@ pub struct Heap {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark {
     slots: usize,
-    text: usize,
+    texts: [usize; 2],
 }
 
 impl Default for Heap {
@@ -44,7 +71,7 @@ impl Heap {
     pub fn new() -> Self {
         Self {
             slots: Vec::new(),
-            text: String::new(),
+            texts: [String::new(), String::new()],
             allowance: 0,
             mark: Mark::default(),
             undo: HashMap::new(),
@@ -54,7 +81,9 @@ impl Heap {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
-        self.text.clear();
+        for text in &mut self.texts {
+            text.clear();
+        }
         self.undo.clear();
         self.mark = Mark::default();
     }
@@ -221,44 +250,64 @@ impl Heap {
     /// Stores a string.
     pub(crate) fn string(&mut self, text: &str) -> Result<Value, Stop> {
         self.charge(text.len() as u64)?;
-        let start = u32::try_from(self.text.len()).map_err(|_| Stop::Memory)?;
         let len = u32::try_from(text.len()).map_err(|_| Stop::Memory)?;
-        start.checked_add(len).ok_or(Stop::Memory)?;
-        self.text.push_str(text);
+        let start = self.end_of(SHORT, len)?;
+        self.texts[SHORT].push_str(text);
         Ok(Value::String(Text { start, len }))
+    }
+
+    /// The offset at which a text of this length would begin.
+    fn end_of(&self, texts: usize, len: u32) -> Result<u32, Stop> {
+        let end = u32::try_from(self.texts[texts].len()).map_err(|_| Stop::Memory)?;
+        match end.checked_add(len) {
+            Some(total) if total < GROWN_BIT => {
+                Ok(if texts == GROWN { end | GROWN_BIT } else { end })
+            }
+            _ => Err(Stop::Memory),
+        }
     }
 
     /// The text of a string.
     #[inline]
     pub(crate) fn str(&self, text: Text) -> &str {
-        let from = text.start as usize;
-        self.text
-            .get(from..from.saturating_add(text.len as usize))
-            .unwrap_or_default()
+        let (texts, range) = place(text);
+        self.texts[texts].get(range).unwrap_or_default()
     }
 
-    /// Two strings as one. The whole result is charged, although a left side that ends the text is
-    /// extended in place.
+    /// Two strings as one. The whole result is charged, although a left side that is the last of its
+    /// texts is extended in place.
     pub(crate) fn concat(&mut self, left: Text, right: Text) -> Result<Value, Stop> {
         let len = left.len.checked_add(right.len).ok_or(Stop::Memory)?;
         self.charge(u64::from(len))?;
-        let right_range =
-            right.start as usize..(right.start as usize).saturating_add(right.len as usize);
-        let left_end = (left.start as usize).saturating_add(left.len as usize);
-        if left_end == self.text.len() && left_end > self.mark.text {
-            left.start.checked_add(len).ok_or(Stop::Memory)?;
-            self.text.extend_from_within(right_range);
-            return Ok(Value::String(Text {
-                start: left.start,
-                len,
-            }));
+        let (texts, range) = place(left);
+        let is_last = range.end == self.texts[texts].len() && range.end > self.mark.texts[texts];
+        if is_last {
+            self.end_of(texts, right.len)?;
+            self.append(texts, right);
+            let start = left.start;
+            return Ok(Value::String(Text { start, len }));
         }
-        let start = u32::try_from(self.text.len()).map_err(|_| Stop::Memory)?;
-        start.checked_add(len).ok_or(Stop::Memory)?;
-        self.text.reserve(len as usize);
-        self.text.extend_from_within(left.start as usize..left_end);
-        self.text.extend_from_within(right_range);
+        let texts = if left.len < GROWING { SHORT } else { GROWN };
+        let start = self.end_of(texts, len)?;
+        self.append(texts, left);
+        self.append(texts, right);
         Ok(Value::String(Text { start, len }))
+    }
+
+    /// Copies a stored text behind others.
+    fn append(&mut self, to: usize, text: Text) {
+        let (from, range) = place(text);
+        if from == to {
+            self.texts[to].extend_from_within(range);
+            return;
+        }
+        let [short, grown] = &mut self.texts;
+        let (target, source) = if to == SHORT {
+            (short, grown)
+        } else {
+            (grown, short)
+        };
+        target.push_str(source.get(range).unwrap_or_default());
     }
 
     /// Part of a string; the offsets are character boundaries inside it.
@@ -274,7 +323,7 @@ impl Heap {
     pub(crate) fn set_mark(&mut self) {
         self.mark = Mark {
             slots: self.slots.len(),
-            text: self.text.len(),
+            texts: [self.texts[SHORT].len(), self.texts[GROWN].len()],
         };
         self.undo.clear();
     }
@@ -304,7 +353,9 @@ impl Heap {
 
     fn cut(&mut self) {
         self.slots.truncate(self.mark.slots);
-        self.text.truncate(self.mark.text);
+        for (text, mark) in self.texts.iter_mut().zip(self.mark.texts) {
+            text.truncate(mark);
+        }
     }
 
     fn is_above(&self, value: Value) -> bool {
@@ -314,7 +365,8 @@ impl Heap {
                 false
             }
             Value::String(text) => {
-                text.len > 0 && (text.start as usize + text.len as usize) > self.mark.text
+                let (texts, range) = place(text);
+                text.len > 0 && range.end > self.mark.texts[texts]
             }
             Value::Array(items) => items.len > 0 && items.start as usize >= slots,
             Value::Record { at, .. }

@@ -32,10 +32,10 @@ pub struct Items {
     pub len: u32,
 }
 
-/// A run of bytes in the heap's text.
+/// A run of bytes in one of the heap's texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text {
-    /// First byte.
+    /// First byte; the highest bit says in which of the texts.
     pub start: u32,
     /// Length in bytes.
     pub len: u32,

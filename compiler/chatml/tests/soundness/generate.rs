@@ -4,7 +4,6 @@
 //! there, not too closely: guesses that the checker refuses are dropped, so what it accepts wrongly is
 //! kept and run. Labels and tags come from small sets, so that rows meet.
 
-use chatml::ast::Program;
 use chatml::check::{BindingKind, check};
 use chatml::surface::Kind;
 use chatml::types::{NodeId, NodeKind, TypeGraph};
@@ -102,6 +101,8 @@ struct Generator {
     random: Random,
     names: Vec<Name>,
     fresh: u32,
+    /// How deep [`Generator::of_type`] is in a type.
+    nesting: u32,
 }
 
 /// The program of a seed. The checker accepts it.
@@ -110,15 +111,15 @@ pub(crate) fn program(seed: u64) -> String {
         random: Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)),
         names: Vec::new(),
         fresh: 0,
+        nesting: 0,
     };
     let mut source = String::new();
     let statements = 4 + generator.random.below(8);
     for _ in 0..statements {
         for _attempt in 0..6 {
             let candidate = format!("{source}{}\n", generator.statement());
-            let (tree, checked) = checked(&candidate);
-            if let (Some(tree), Some(checked)) = (tree, checked) {
-                generator.learn(&tree, &checked);
+            if let Some(checked) = checked(&candidate) {
+                generator.learn(&checked);
                 source = candidate;
                 break;
             }
@@ -128,28 +129,25 @@ pub(crate) fn program(seed: u64) -> String {
         let sort = *generator.random.pick(SORTS);
         let last = generator.expression(sort, 4);
         let candidate = format!("{source}let out = {last}\n");
-        if checked(&candidate).1.is_some() {
+        if checked(&candidate).is_some() {
             return candidate;
         }
     }
     format!("{source}let out = 0\n")
 }
 
-fn checked(source: &str) -> (Option<Program>, Option<Checked>) {
+fn checked(source: &str) -> Option<Checked> {
     let parsed = parse(source);
     if !parsed.is_ok() {
-        return (None, None);
+        return None;
     }
     let checked = check(&parsed.program, Kind::Core);
-    if !checked.is_ok() {
-        return (Some(parsed.program), None);
-    }
-    (Some(parsed.program), Some(checked))
+    checked.is_ok().then_some(checked)
 }
 
 impl Generator {
     /// Takes over the names of the program with their types.
-    fn learn(&mut self, _tree: &Program, checked: &Checked) {
+    fn learn(&mut self, checked: &Checked) {
         self.names.clear();
         for binding in &checked.bindings {
             if binding.kind != BindingKind::Value {
@@ -311,6 +309,19 @@ impl Generator {
 
     /// An expression that should have a type.
     fn of_type(&mut self, ty: &TypeGraph, node: NodeId, depth: u32) -> String {
+        // A recursive type unfolds for ever.
+        const DEEPEST: u32 = 10;
+        let sort = sort_of(ty, node);
+        if self.nesting >= DEEPEST {
+            return self.leaf(sort);
+        }
+        self.nesting += 1;
+        let text = self.of_node(ty, node, depth);
+        self.nesting -= 1;
+        text
+    }
+
+    fn of_node(&mut self, ty: &TypeGraph, node: NodeId, depth: u32) -> String {
         let sort = sort_of(ty, node);
         let kind = ty.node(node).map(|node| node.kind.clone());
         let leaf = depth == 0;

@@ -33,6 +33,9 @@ fn accepted_programs_do_not_go_wrong() {
     let mut faults = std::collections::BTreeMap::new();
     for seed in first..first + count {
         let source = program(seed);
+        if count == 1 {
+            println!("{source}");
+        }
         let (compiled, ty) = prepare(&source, Kind::Core)
             .unwrap_or_else(|errors| panic!("seed {seed}\n{source}\n{errors:#?}"));
         let started = Instant::now();
