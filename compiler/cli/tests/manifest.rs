@@ -271,3 +271,27 @@ fn variables_come_from_the_environment_file_alone_when_there_is_one() {
         4
     );
 }
+
+/// fc1-038: the locale has no say in canonical bytes.
+#[test]
+fn every_locale_gives_the_same_bytes() {
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/examples");
+    for document in ["repository-search.chatmd", "development-build.chatmd"] {
+        let run = |locale: &str| {
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_chatmdc"))
+                .args(["manifest", document])
+                .current_dir(&example)
+                .env_clear()
+                .envs([("LANG", locale), ("LC_ALL", locale), ("LC_COLLATE", locale)])
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+            assert!(!output.stdout.is_empty());
+            output.stdout
+        };
+        let plain = run("C");
+        for locale in ["cs_CZ.UTF-8", "tr_TR.UTF-8", "C.UTF-8", "not a locale"] {
+            assert!(run(locale) == plain, "{document} in {locale}");
+        }
+    }
+}

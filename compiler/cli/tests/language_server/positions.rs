@@ -84,3 +84,55 @@ fn a_mark_on_disk_is_not_part_of_the_first_line() {
     assert_eq!(client.text(&uri), "\u{feff}<user>x</user>");
     client.finish();
 }
+
+/// fc1-039: a finding behind wide characters, and places that do not exist.
+#[test]
+fn a_misspelt_attribute_behind_wide_characters() {
+    let text = "<shell_access id=\"x\"><policy><!-- 日本😀 --> <rule id=\"r\" actn=\"deny\"/></policy></shell_access>";
+    for encoding in ["utf-16", "utf-8", "utf-32"] {
+        let mut client = Client::ready(json!({"processId": null,
+            "capabilities": {"general": {"positionEncodings": [encoding]}}}));
+        client.open(URI, text);
+        let set = client.published(URI, 1);
+        let found = set
+            .iter()
+            .find(|one| one["code"] == "shell.unknown_attribute")
+            .unwrap();
+        assert_eq!(found["severity"], 1);
+        let units = |part: &str| match encoding {
+            "utf-8" => part.len(),
+            "utf-16" => part.encode_utf16().count(),
+            _ => part.chars().count(),
+        };
+        let start = units(text.split("actn").next().unwrap());
+        let range = &found["range"];
+        assert_eq!(range["start"], json!({"line": 0, "character": start}));
+        assert_eq!(range["end"], json!({"line": 0, "character": start + 4}));
+        // The range of the server is one that it understands: what it marks is what it replaces.
+        client.change(URI, 2, json!([{"range": range, "text": "action"}]));
+        assert_eq!(client.text(URI), text.replace("actn", "action"));
+        // Far behind the end, and inside a pair of surrogates or a sequence of bytes.
+        let far = json!({"line": 0, "character": 10_000});
+        client.change(
+            URI,
+            3,
+            json!([{"range": {"start": far, "end": far}, "text": "!"}]),
+        );
+        let inside = units(text.split('😀').next().unwrap()) + usize::from(encoding != "utf-32");
+        let inside = json!({"line": 0, "character": inside});
+        client.change(
+            URI,
+            4,
+            json!([{"range": {"start": inside, "end": inside}, "text": "?"}]),
+        );
+        let expected = text.replace("actn", "action").replace('😀', "?😀") + "!";
+        assert_eq!(client.text(URI), expected, "{encoding}");
+        // What is not served yet is refused, wherever it points.
+        let id = client.request(
+            "textDocument/hover",
+            json!({"textDocument": {"uri": URI}, "position": far}),
+        );
+        assert_eq!(client.answer(id)["error"]["code"], -32601);
+        client.finish();
+    }
+}
