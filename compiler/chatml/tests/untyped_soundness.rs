@@ -1,4 +1,5 @@
-//! What the checker accepts does not go wrong (spec 05 section 5.3).
+//! What the checker accepts does not go wrong (spec 05 section 5.3). The other generator, in
+//! `soundness`, builds programs by type; this one lets the checker choose.
 //!
 //! Programs grow statement by statement out of random parts: functions that are polymorphic over
 //! records, calls with values of random shape, cells, mutations, observations that go wrong at
