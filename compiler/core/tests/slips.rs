@@ -69,11 +69,7 @@ fn the_sound_document_has_no_finding() {
 fn a_misspelt_name_is_offered_and_the_fix_repairs_the_document() {
     let table: &[(&str, &str, &[&str])] = &[
         ("policy>", "policy>", &[]),
-        (
-            "shell_access",
-            "shell_acess",
-            &["chatmd.unknown_element", "shell.unknown_runtime"],
-        ),
+        ("shell_access", "shell_acess", &["chatmd.unknown_element"]),
         ("user>", "User>", &["chatmd.unknown_element"]),
         ("user>", "usr>", &["chatmd.unknown_element"]),
         ("policy", "polcy", &["shell.unknown_element"]),
@@ -243,4 +239,100 @@ fn a_tag_with_very_many_attributes_costs_no_more_than_its_length() {
     let attributes: String = (0..200).map(|n| format!(" a{n}=\"x\"")).collect();
     let compilation = compile_text(&format!("<shell_access{attributes} id=\"r\"/>"));
     assert!(!codes(&compilation).contains(&"shell.missing_attribute"));
+}
+
+/// The end tag is spelt well: it still closes what its misspelt start tag opened.
+#[test]
+fn a_misspelt_start_tag_alone_is_one_finding() {
+    let table = [
+        ("<shell_access", "<shell_acces", "chatmd.unknown_element"),
+        ("<user", "<usr", "chatmd.unknown_element"),
+        ("<user", "<User", "chatmd.unknown_element"),
+        ("<policy", "<polcy", "shell.unknown_element"),
+        ("<rule", "<rul", "shell.unknown_element"),
+        ("<all", "<al", "shell.unknown_matcher"),
+    ];
+    for (from, to, code) in table {
+        let text = slip(from, to);
+        let compilation = compile_text(&text);
+        assert_eq!(codes(&compilation), [code], "{text}");
+        let fix = &compilation.diagnostics[0].fixes[0];
+        assert_eq!(apply(&compilation, &text, fix), SOUND);
+    }
+}
+
+#[test]
+fn a_missing_quote_is_one_finding() {
+    for (from, to) in [
+        ("readonly@1\"", "readonly@1"),
+        ("default=\"ask\"", "default=\"ask"),
+        ("value=\"ls\"", "value=\"ls"),
+    ] {
+        let text = slip(from, to);
+        let found = compile_text(&text);
+        assert_eq!(codes(&found).len(), 1, "{text}\n{:?}", codes(&found));
+    }
+}
+
+#[test]
+fn a_wrong_end_tag_is_replaced_only_where_the_element_is_not_closed_later() {
+    for (text, repaired) in [
+        ("<user>Hello</doc>\n", "<user>Hello</user>\n"),
+        ("<user>Hello</doc></user>\n", "<user>Hello</user>\n"),
+    ] {
+        let compilation = compile_text(text);
+        assert_eq!(codes(&compilation), ["chatmd.mismatched_tag"], "{text}");
+        let fix = &compilation.diagnostics[0].fixes[0];
+        assert_eq!(apply(&compilation, text, fix), repaired);
+        assert_eq!(codes(&compile_text(repaired)), [""; 0]);
+    }
+}
+
+#[test]
+fn names_of_other_formats_are_led_to_ours() {
+    let table = [
+        (
+            "<approvals",
+            "<network/><approvals",
+            "<capabilities network=\"true\"/>",
+        ),
+        ("<approvals", "<allow/><approvals", "action=\"allow\""),
+        (
+            "<basename value=\"ls\"/>",
+            "<command/>",
+            "<argv_prefix values=",
+        ),
+        (
+            "command=\"ls\"/>",
+            "command=\"ls\"><description/></tool>",
+            "description=\"…\"",
+        ),
+        (
+            "command=\"ls\"",
+            "command=\"ls\" args=\"-l\"",
+            "command=\"git status\"",
+        ),
+        (
+            "command=\"ls\"",
+            "command=\"ls\" timeout=\"5m\"",
+            "<limits wall_time=\"30s\"/>",
+        ),
+        ("wall_time", "timeout", "wall_time"),
+        (
+            "builtin:workspace-readonly@1",
+            "workspace-readonly",
+            "`builtin:workspace-readonly@1`",
+        ),
+    ];
+    for (from, to, hint) in table {
+        let compilation = compile_text(&slip(from, to));
+        let [found] = &compilation.diagnostics[..] else {
+            panic!("{to}: {:?}", codes(&compilation));
+        };
+        assert!(
+            found.hints.iter().any(|text| text.contains(hint)),
+            "{to}: {:?}",
+            found.hints
+        );
+    }
 }

@@ -416,18 +416,27 @@ pub(crate) fn mismatched_tag(
     expected: &str,
     end_tag: Span,
     open: Span,
+    closes_later: bool,
 ) -> SyntaxDiagnostic {
-    error(
+    let label = match closes_later {
+        true => "closes nothing".to_owned(),
+        false => format!("expected `</{expected}>`"),
+    };
+    let found = error(
         "chatmd.mismatched_tag",
         end_tag,
-        &format!("expected `</{expected}>`"),
+        &label,
         format!(
             "`</{}>` does not match the open element `<{expected}>`",
             quote(found)
         ),
     )
-    .second(open, "opened here")
-    .fix(
+    .second(open, "opened here");
+    // An element that is closed further down must not be closed twice.
+    if closes_later {
+        return found.fix("remove the end tag", delete(end_tag));
+    }
+    found.fix(
         format!("write `</{expected}>`"),
         vec![(end_tag, format!("</{expected}>"))],
     )

@@ -148,11 +148,21 @@ fn stranger(context: &mut Context<'_>, schema: &'static Schema, child: &Element,
         if let (Some(end), Some(fix)) = (child.end_tag, finding.fixes.first_mut()) {
             let start = end.start + 2;
             let span = Span::new(start, start + child.name_span.len());
-            fix.edits.push(crate::diagnostics::Edit {
-                place: context.place(span),
-                text: meant.to_owned(),
-            });
+            // The end tag may be the one that is spelt well.
+            let written = context.tree.slice(Span::new(start, end.end));
+            if written.trim_end_matches('>').trim_end() == name {
+                fix.edits.push(crate::diagnostics::Edit {
+                    place: context.place(span),
+                    text: meant.to_owned(),
+                });
+            }
         }
+    }
+    let matcher = matches!(schema.children, Children::Matchers { .. });
+    if let Some(hint) = super::habits::element(schema.name, matcher, name) {
+        // The list of all names would only push this out of sight.
+        context.report(finding.hint(hint));
+        return;
     }
     if !names.is_empty() {
         let list = names

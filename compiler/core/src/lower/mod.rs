@@ -11,6 +11,7 @@ mod children;
 mod command;
 mod context;
 mod extensions;
+mod habits;
 mod message;
 mod policy;
 mod reader;
@@ -29,7 +30,7 @@ use chatmd_syntax::{Element, Name, Node, NodeId, Parse, Tag, Tree};
 use crate::decl::{
     Decl, Field, FileDeclarations, ImportDecl, Item, RuntimeDecl, ScriptDecl, ToolDecl, ToolForm,
 };
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, nearest};
 use crate::schema::{BodyClass, document};
 use context::{Budget, Context, Reported, is_layout};
 
@@ -94,15 +95,27 @@ fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut B
     if let Node::Element(element) = node {
         item.start_tag = context.relative(element.start_tag);
         item.name = context.relative(element.name_span);
-        if let Name::Known(tag) = element.name {
-            item.tag = Some(tag);
-            item.decl = match element.broken_start {
-                false => known(&mut context, element, tag),
-                true => remains(&context, element, tag),
-            };
+        match element.name {
+            Name::Known(tag) => {
+                item.tag = Some(tag);
+                item.decl = match element.broken_start {
+                    false => known(&mut context, element, tag),
+                    true => remains(&context, element, tag),
+                };
+            }
+            // What is declared under a misspelt name is referred to all the same.
+            Name::Unknown => {
+                let name = tree.slice(element.name_span);
+                let declare = [Tag::ShellAccess, Tag::Script, Tag::Tool];
+                item.decl = nearest(name, declare.iter().map(|tag| tag.as_str()))
+                    .and_then(Tag::from_name)
+                    .and_then(|tag| remains(&context, element, tag));
+            }
         }
-        item.broken =
-            element.broken_start || item.decl.is_none() || context.parser_error_in(element.span);
+        item.broken = item.tag.is_none()
+            || element.broken_start
+            || item.decl.is_none()
+            || context.parser_error_in(element.span);
     }
     item.broken |= context.error_count() > 0;
     item.diagnostics = context.into_findings();

@@ -106,7 +106,9 @@ fn unknown(
         .map(|written| context.tree.slice(written.name))
         .collect();
     let free = |name: &&str| !written_names.contains(name);
-    let meant = nearest(name, names.iter().copied().filter(free));
+    let habit = super::habits::rename(schema.name, name)
+        .filter(|meant| names.contains(meant) && free(meant));
+    let meant = habit.or_else(|| nearest(name, names.iter().copied().filter(free)));
     let finding = if let Some(meant) = meant {
         finding
             .label(format!("did you mean `{meant}`?"))
@@ -125,6 +127,12 @@ fn unknown(
     } else {
         finding.label("not an attribute of this element")
     };
+    if meant.is_none()
+        && let Some(hint) = super::habits::attribute(schema.name, name)
+    {
+        context.report(finding.hint(hint));
+        return None;
+    }
     let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let finding = finding.hint(match listed.is_empty() {
         true => format!("`<{}>` takes no attributes", schema.name),

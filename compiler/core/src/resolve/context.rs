@@ -112,13 +112,23 @@ impl<'a> Context<'a> {
                     ["shell_access", id, ..] => qualify(namespace, id),
                     _ => String::new(),
                 };
+                let profile = match referrer {
+                    Referrer::Extends => profile_meant(&reference.value),
+                    _ => None,
+                };
                 let finding = unknown(
                     code,
                     what,
                     (namespace, reference, at),
                     (&self.registry.runtime_names, &own),
-                    self.sink.suggests(),
+                    self.sink.suggests() && profile.is_none(),
                 );
+                let finding = match profile {
+                    Some(profile) => finding
+                        .hint(format!("did you mean the built-in profile `{profile}`?"))
+                        .fix(format!("extend `{profile}`"), at, profile),
+                    None => finding,
+                };
                 let finding = if referrer == Referrer::Worker {
                     finding.hint("declare a separate runtime for the hook, for example from `builtin:hook-worker@1`")
                 } else {
@@ -218,6 +228,15 @@ fn ambiguous(at: Place, reference: &str, declared: [(String, Place); 2]) -> Diag
     .also(Some(first_at), format!("declares {}", quote(&first)))
     .also(Some(second_at), format!("declares {}", quote(&second)))
     .hint("rename one of the two declarations, or change the namespace of one import")
+}
+
+/// The built-in profile that is named without its prefix or version.
+fn profile_meant(name: &str) -> Option<&'static str> {
+    let name = name.strip_suffix("@1").unwrap_or(name);
+    let found = super::profiles::PROFILES
+        .iter()
+        .find(|known| known.name.strip_prefix(BUILTIN) == Some(name));
+    found.map(|known| known.versioned)
 }
 
 fn unknown(

@@ -113,13 +113,14 @@ impl<'t> Builder<'t> {
         } else {
             None
         };
+        let later = meant.is_none() && self.top_closes_later(&top, span.end);
         if !self.is_quiet() {
             let expected: &str = match meant {
                 Some(tag) => tag.as_str(),
                 None => self.slice(top.name),
             };
             self.report(
-                report::mismatched_tag(name, expected, span, top.start_tag),
+                report::mismatched_tag(name, expected, span, top.start_tag, later),
                 None,
                 None,
             );
@@ -128,7 +129,7 @@ impl<'t> Builder<'t> {
         if let Some(tag) = meant {
             return self.close_down_to(Some(tag), tag.as_str(), span);
         }
-        if self.top_closes_later(&top, span.end) {
+        if later {
             if self.skip_start.is_none() {
                 self.add(Node::StrayEnd { span });
             }

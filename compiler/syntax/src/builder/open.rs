@@ -40,9 +40,14 @@ impl<'t> Builder<'t> {
         let name = self.slice(tag.name);
         let self_closed = tag.closing == Closing::SelfClosed;
         let closes = !self_closed && self.unknown_closes(name, span.end);
-        if !self_closed && !closes && self.at_document_level() {
+        let meant = match self_closed || closes {
+            true => None,
+            false => self.closed_as(name, span.end),
+        };
+        if !self_closed && !closes && meant.is_none() && self.at_document_level() {
             *self.orphan_ends.entry(name).or_default() += 1;
         }
+        let closes = closes || meant.is_some();
         let context = if self.stack.is_empty() || !closes {
             Context::Quiet
         } else {
@@ -57,11 +62,45 @@ impl<'t> Builder<'t> {
         self.place(
             span,
             &tag,
-            None,
+            (None, meant),
             attributes,
             false,
             closes.then_some(context),
         );
+    }
+
+    /// The name under which an element is closed of which the start tag alone is misspelt: the one
+    /// that it resembles, when that one's end tag comes and can be meant for nothing else.
+    fn closed_as(&mut self, name: &str, from: u32) -> Option<Tag> {
+        let top = self.at_document_level();
+        let names = || {
+            let all = Tag::ALL.iter().filter(|tag| tag.is_shell() != top);
+            all.map(|tag| tag.as_str())
+        };
+        let folded = names().find(|known| known.eq_ignore_ascii_case(name));
+        let meant = Tag::from_name(folded.or_else(|| nearest(name, names()))?)?;
+        if self.open_known.get(meant as usize).is_none_or(|n| *n > 0) {
+            return None;
+        }
+        let around = self.stack.last().and_then(|open| open.tag);
+        let table = self.landmarks();
+        let end = table.end(meant, from)?;
+        let around_ends = around.and_then(|tag| table.end(tag, from));
+        let limit = table.fence(from).map(|fence| fence.start);
+        if [around_ends, limit]
+            .into_iter()
+            .flatten()
+            .any(|at| at < end)
+        {
+            return None;
+        }
+        let inside = self.slice(Span::new(from, end));
+        if !self.scanner.afford(inside.len()) {
+            return None;
+        }
+        let opens = memchr::memmem::find_iter(inside.as_bytes(), meant.as_str().as_bytes())
+            .any(|at| inside.get(..at).is_some_and(|before| before.ends_with('<')));
+        (!opens).then_some(meant)
     }
 
     /// Whether `</name>` occurs before the next fence.
@@ -146,7 +185,7 @@ impl<'t> Builder<'t> {
         self.place(
             span,
             &tag,
-            Some(known),
+            (Some(known), None),
             attributes,
             broken,
             opens.then_some(inside),
@@ -208,12 +247,13 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Adds the element; `inside`: it has content, of that kind.
+    /// Adds the element; `inside`: it has content, of that kind. One that is not recognised may
+    /// still be closed by the end tag of `closed_as`.
     fn place(
         &mut self,
         span: Span,
         tag: &StartTag,
-        known: Option<Tag>,
+        (known, closed_as): (Option<Tag>, Option<Tag>),
         attributes: Box<[Attribute]>,
         broken: bool,
         inside: Option<Context>,
@@ -240,7 +280,7 @@ impl<'t> Builder<'t> {
         let Some(context) = inside else { return };
         let open = Open {
             node: Some(node),
-            tag: known,
+            tag: known.or(closed_as),
             name: tag.name,
             start_tag: span,
             scope: scope_here || root,
