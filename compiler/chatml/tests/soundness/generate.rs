@@ -204,7 +204,7 @@ impl Generator {
         let label = *self.random.pick(LABELS);
         let other = *self.random.pick(LABELS);
         let literal = self.expression(Sort::Int, 1);
-        let body = match self.random.below(18) {
+        let body = match self.random.below(20) {
             0 => format!("{name} r = r.{label}"),
             1 => format!("{name} r x = {{ r with {label} = x }}"),
             2 => format!("{name} b r = if b then r else {{ r with {label} = {literal} }}"),
@@ -222,12 +222,37 @@ impl Generator {
             14 => format!("{name} f r = f({{ r with {label} = {literal} }})"),
             15 => format!("{name} xs = Array.map(xs, fun r -> r.{label})"),
             16 => format!("{name} t = let* x = t in Task.pure(`B(x))"),
+            17 | 18 => {
+                let body = self.with_getter();
+                format!("{name} r = r.{other}; let get = fun () -> r.{label} in {body}")
+            }
             _ => {
                 let lambda = self.lambda(2, 3);
                 return format!("let {name} = {lambda}");
             }
         };
         format!("let {body}")
+    }
+
+    /// A body that may use `get()` as values of several sorts: the field of a parameter is one type,
+    /// whatever function it is read through.
+    fn with_getter(&mut self) -> String {
+        let before = self.names.len();
+        for sort in [Sort::Int, Sort::Int, Sort::Text, Sort::Record, Sort::Bool] {
+            self.names.push(Name {
+                text: "get()".to_owned(),
+                sort,
+                ty: None,
+            });
+        }
+        let (first, second) = (*self.random.pick(SORTS), *self.random.pick(SORTS));
+        let body = format!(
+            "({}; {})",
+            self.construct(first, 1),
+            self.construct(second, 1)
+        );
+        self.names.truncate(before);
+        body
     }
 
     fn recursive(&mut self) -> String {
