@@ -19,7 +19,7 @@ use serde_json::Value;
 
 const AGENT: &str = include_str!("digest_laws/agent.chatmd");
 const LIBRARY: &str = include_str!("digest_laws/library.chatmd");
-const PROGRAM: &str = "let match_command = 1\nlet by_name = 2\n";
+const PROGRAM: &str = "let initial_state = ()\nlet match_command c s = Task.pure(s)\nlet by_name c s = Task.pure(s)\n";
 
 /// Compiles the documents; `edit` rewrites one of them.
 fn compile_edited(platform: Platform, edit: impl Fn(&str, &str) -> String) -> Arc<Compilation> {
@@ -275,7 +275,7 @@ const MAIN: &[Edit] = &[
     (&["/scripts/match/limits/max_array_items"], "max_array_items=\"11\"", "max_array_items=\"12\""),
     (&["/scripts/match/limits/max_depth"], "max_depth=\"12\"", "max_depth=\"13\""),
     (&["/scripts/match/source/file"], "src=\"program.chatml\"", "src=\"same.chatml\""),
-    (&["/scripts/review/sha256"], "let review = 1", "let review = 2"),
+    (&["/scripts/review/sha256"], "let review c s", "let review d s"),
     (&["/scripts", "/runtimes/main/reviewers/entries/code/script", "/dependencies"], "script=\"review\" lifecycle", "script=\"lib:review\" lifecycle"),
     // The imported file keeps its own name and namespace.
     (&["/runtimes", "/dependencies", "/tools/far"], "<import src=\"lib/library.chatmd\" namespace=\"lib\"/>", "<import src=\"lib/copy.chatmd\" namespace=\"lib\"/>"),

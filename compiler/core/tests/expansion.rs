@@ -312,7 +312,10 @@ fn scripts_are_read_beside_their_file() {
             "<import src=\"lib/a.chatmd\" namespace=\"n\"/>",
         ),
         ("lib/a.chatmd", script),
-        ("lib/m.chatml", "let on_event ctx state event = state\n"),
+        (
+            "lib/m.chatml",
+            "let initial_state = ()\nlet on_event ctx state event = Task.pure(state)\n",
+        ),
     ]);
     assert_eq!(found(&compilation), [""; 0]);
     assert_eq!(

@@ -62,17 +62,17 @@ fn registries() {
         &["shell.duplicate_runtime @ r"],
     );
     check(
-        r#"<script id="s" language="chatml" kind="shell_matcher">let a = 1</script>
+        r#"<script id="s" language="chatml" kind="shell_matcher">let initial_state = () let match_command c s = Task.pure(s)</script>
 <script id="s" language="chatml" kind="shell_reviewer">let a = 1</script>"#,
         &["chatmd.unused_script @ s", "chatmd.duplicate_script @ s"],
     );
     check(
-        r#"<script language="chatml" kind="moderator">let a = 1</script>
-<script id="b" language="chatml" kind="moderator">let a = 1</script>"#,
+        r#"<script language="chatml" kind="moderator">let initial_state = () let on_event c s e = Task.pure(s)</script>
+<script id="b" language="chatml" kind="moderator">let initial_state = () let on_event c s e = Task.pure(s)</script>"#,
         &[r#"chatmd.multiple_moderators @ <script id="b" language="chatml" kind="moderator">"#],
     );
     check(
-        r#"<script language="chatml" kind="moderator">let a = 1</script><shell_access id="r"/>
+        r#"<script language="chatml" kind="moderator">let initial_state = () let on_event c s e = Task.pure(s)</script><shell_access id="r"/>
 <moderator_runtime shell_runtime="r"/><moderator_runtime shell_runtime="r"/>"#,
         &[r#"shell.duplicate_moderator_runtime @ <moderator_runtime shell_runtime="r"/>"#],
     );
@@ -147,7 +147,7 @@ fn references() {
         ),
         &["shell.unknown_script @ gone"],
     );
-    let script = r#"<script id="s" language="chatml" kind="shell_matcher">let match_command c s = s</script>"#;
+    let script = r#"<script id="s" language="chatml" kind="shell_matcher">let initial_state = () let match_command c s = Task.pure(s)</script>"#;
     check(
         &(script.to_owned()
             + &runtime(r#"<reviewers><reviewer id="a" kind="chatml" script="s"/></reviewers>"#)),
@@ -299,7 +299,7 @@ fn effective_settings() {
         ),
         &["shell.ui_reviewer_without_provider @ u"],
     );
-    let script = r#"<script id="f" language="chatml" kind="shell_audit_filter">let filter c s = s</script><script id="m" language="chatml" kind="shell_matcher">let match_command c s = s</script>"#;
+    let script = r#"<script id="f" language="chatml" kind="shell_audit_filter">let initial_state = () let filter c s = Task.pure(s)</script><script id="m" language="chatml" kind="shell_matcher">let initial_state = () let match_command c s = Task.pure(s)</script>"#;
     let inherited = format!(
         r#"{script}<shell_access id="p"><policy default="allow"/><audit format="session"><filter script="f"/></audit></shell_access><shell_access id="r" extends="p"><policy><rule id="q" action="ask"><chatml_match script="m" failure="no_match"/></rule></policy><audit format="none"/></shell_access>{USE}"#
     );
@@ -363,7 +363,7 @@ fn tools() {
             "shell.tool_never_permitted @ tool",
         ],
     );
-    let after = r#"<script id="a" language="chatml" kind="shell_after_interceptor">let after c s = s</script><shell_access id="r"><interceptors><interceptor id="i" phase="after" script="a"/></interceptors></shell_access>"#;
+    let after = r#"<script id="a" language="chatml" kind="shell_after_interceptor">let initial_state = () let after c s = Task.pure(s)</script><shell_access id="r"><interceptors><interceptor id="i" phase="after" script="a"/></interceptors></shell_access>"#;
     check(
         &format!(r#"{after}<tool name="t" runtime="r" command="ls" stream="sanitized"/>"#),
         &["shell.tool_stream_unsupported @ sanitized"],

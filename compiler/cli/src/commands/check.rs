@@ -197,12 +197,12 @@ impl<'a> Levels<'a> {
             .iter()
             .filter(|one| {
                 // A code that is a warning in one place and an error in another stays an error.
-                one.severity == Severity::Error || !self.allow.iter().any(|code| code == one.code)
+                one.severity == Severity::Error || !self.allow.iter().any(|code| one.has_code(code))
             })
             .cloned()
             .collect();
         for one in &mut found {
-            if self.deny.iter().any(|code| code == one.code) {
+            if self.deny.iter().any(|code| one.has_code(code)) {
                 one.severity = Severity::Error;
             }
         }

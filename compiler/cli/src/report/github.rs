@@ -20,7 +20,7 @@ pub fn render(findings: &Findings<'_>, cwd: &Utf8Path) -> String {
             Severity::Note => "notice",
         };
         let message = data(&found.message);
-        let title = property(found.code);
+        let title = property(&found.shown_code());
         match findings.compilation.locate(found.primary.place) {
             Some(at) => {
                 let named = at.file.path.as_path();

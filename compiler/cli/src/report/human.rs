@@ -329,9 +329,6 @@ fn advice(compilation: &Compilation, found: &Diagnostic, style: Style, text: &mu
     } else {
         ("", "", "")
     };
-    if let Some(detail) = found.detail {
-        let _ = writeln!(text, "   {bold}note:{reset} {}", SafeText::line(detail));
-    }
     let chain = found
         .secondary
         .iter()

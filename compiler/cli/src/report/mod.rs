@@ -69,7 +69,7 @@ pub fn severity_word(severity: Severity) -> &'static str {
 
 /// `error[CODE] at a.b.c` (spec 01 section 15.3), not escaped.
 pub fn heading(found: &Diagnostic) -> String {
-    let mut heading = format!("{}[{}]", severity_word(found.severity), found.code);
+    let mut heading = format!("{}[{}]", severity_word(found.severity), found.shown_code());
     if !found.path.is_empty() {
         heading.push_str(" at ");
         heading.push_str(&found.path.join("."));

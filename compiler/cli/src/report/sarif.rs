@@ -75,6 +75,9 @@ fn result(
         "locations": location(compilation, found.primary.place).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": { "chatmd/v1": fingerprint(compilation, found, occurrences) },
     });
+    if let Some(detail) = found.detail {
+        result["properties"] = json!({ "detail": detail });
+    }
     if !related.is_empty() {
         result["relatedLocations"] = Value::Array(related);
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chatmd_syntax::SyntaxDiagnostic;
 use chatmd_syntax::tree::SyntaxSeverity;
 
-use super::{CompiledFile, position};
+use super::{CompiledFile, position, programs};
 use crate::db::{self, Db};
 use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, Label, Place, Severity};
 use crate::expand::{ExpandedFile, Expansion, Reading};
@@ -27,6 +27,9 @@ pub(super) fn collect(
     }
     all.extend(expansion.diagnostics.iter().cloned());
     all.extend(resolution.diagnostics.iter().cloned());
+    for program in &resolution.programs {
+        programs::findings(db, program, &mut all);
+    }
     let mut all = ordered(all, files);
     cap(&mut all);
     for found in &mut all {

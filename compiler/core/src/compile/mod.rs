@@ -3,6 +3,7 @@
 
 mod findings;
 mod position;
+mod programs;
 mod secrets;
 
 use std::sync::{Arc, OnceLock};

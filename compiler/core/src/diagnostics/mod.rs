@@ -127,6 +127,20 @@ impl Diagnostic {
         }
     }
 
+    /// The code as people see it, with the inner code where there is one:
+    /// `shell.chatml_compile/chatml.type.mismatch` (spec 05 section 1).
+    pub fn shown_code(&self) -> std::borrow::Cow<'static, str> {
+        match self.detail {
+            Some(detail) => format!("{}/{detail}", self.code).into(),
+            None => self.code.into(),
+        }
+    }
+
+    /// Whether a code that somebody typed means this finding.
+    pub fn has_code(&self, code: &str) -> bool {
+        code == self.code || self.detail == Some(code)
+    }
+
     /// Lowers (or raises) the severity for this case of the code.
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -36,7 +36,9 @@ pub(super) fn script<'t>(context: &mut Context<'t>, element: &'t Element) -> Scr
             kind: attributes
                 .word("kind", ScriptKind::from_word)
                 .map(|kind| kind.value),
-            source: source(context, element, &attributes),
+            // Text in another language says nothing to the checker of this one.
+            source: source(context, element, &attributes)
+                .filter(|_| !attributes.is_poisoned("language")),
             limits: ScriptLimits {
                 wall_time_ms: number("wall_time", unset.wall_time_ms),
                 fuel: number("fuel", unset.fuel),

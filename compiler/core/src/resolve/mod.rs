@@ -35,9 +35,9 @@ pub use input::{Expanded, ExpandedItem, LoadedScript, SourceFile, SourceUse};
 
 use context::{Context, Referrer};
 
-use crate::decl::LiteralSecret;
-use crate::diagnostics::Diagnostic;
-use crate::manifest::{Manifest, Platform};
+use crate::decl::{LiteralSecret, ScriptSourceDecl};
+use crate::diagnostics::{Diagnostic, FileIndex};
+use crate::manifest::{Manifest, Platform, ScriptKind};
 
 /// What resolution gives back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,39 @@ pub struct Resolution {
     pub diagnostics: Vec<Diagnostic>,
     /// What a run needs beside the manifest.
     pub material: Arc<Material>,
+    /// The programs of the document, to be checked against the surface of their kind.
+    pub programs: Vec<Program>,
+}
+
+/// A program with what the document asks of it. Present whether or not there is a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Written id, for the declaration path.
+    pub id: String,
+    /// Its text.
+    pub text: Arc<str>,
+    /// Where its first byte is.
+    pub origin: Origin,
+    /// Its kind.
+    pub kind: ScriptKind,
+    /// Names of the functions that are called, sorted; none when nothing refers to the script.
+    pub entrypoints: Vec<String>,
+}
+
+/// Where the text of a program begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In a document.
+    Inline {
+        /// The document.
+        file: FileIndex,
+        /// Its item.
+        item: u32,
+        /// Offset of the text relative to the item.
+        start: u32,
+    },
+    /// A file of its own.
+    File(FileIndex),
 }
 
 /// Texts and values that never enter the manifest themselves. Empty when there is no manifest.
@@ -89,14 +122,51 @@ pub fn resolve(expanded: &Expanded, platform: Platform, supported: &Features) ->
     unused::report(&mut cx);
 
     // Only a document without errors has a manifest; its runtimes are then all complete.
+    let programs = programs(&cx);
     let broken = expanded.items.iter().any(|item| item.decl.broken);
     if broken || cx.sink.failed {
         return Resolution {
             diagnostics: cx.sink.diagnostics,
+            programs,
             ..Resolution::default()
         };
     }
-    output::build(cx, tools, moderator, supported)
+    Resolution {
+        programs,
+        ..output::build(cx, tools, moderator, supported)
+    }
+}
+
+/// The programs whose text and kind are known.
+fn programs(cx: &Context<'_>) -> Vec<Program> {
+    let scripts = cx.registry.scripts.iter();
+    scripts
+        .filter_map(|script| {
+            let ExpandedItem { file, item, .. } = *script.item;
+            let origin = match script.decl.source.as_ref()? {
+                ScriptSourceDecl::Inline(text) => Origin::Inline {
+                    file,
+                    item,
+                    start: text.span.start,
+                },
+                ScriptSourceDecl::File(_) => {
+                    Origin::File(cx.expanded.scripts.get(&(file, item))?.file)
+                }
+            };
+            Some(Program {
+                id: script
+                    .decl
+                    .id
+                    .value()
+                    .map_or("main", |id| id.value.as_str())
+                    .to_owned(),
+                text: script.text.clone()?,
+                origin,
+                kind: script.decl.kind?,
+                entrypoints: script.entrypoints.iter().cloned().collect(),
+            })
+        })
+        .collect()
 }
 
 /// The runtime of the moderator (spec 01 section 11).

@@ -94,6 +94,7 @@ pub(crate) fn build(
         manifest: Some(Arc::new(manifest)),
         diagnostics: sink.diagnostics,
         material: Arc::new(material),
+        programs: Vec::new(),
     }
 }
 

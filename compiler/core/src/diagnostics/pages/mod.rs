@@ -20,6 +20,7 @@ const EXPLANATIONS: &[&str] = &[
     include_str!("../registry/explanations/runtime.txt"),
     include_str!("../registry/explanations/tools.txt"),
     include_str!("../registry/explanations/manifest.txt"),
+    include_str!("../registry/explanations/chatml.txt"),
     include_str!("../registry/explanations/execution.txt"),
     include_str!("../registry/explanations/extensions.txt"),
     include_str!("../registry/explanations/persistence.txt"),

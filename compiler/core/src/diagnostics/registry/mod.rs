@@ -4,6 +4,7 @@
 //! sentence that a newcomer understands.
 
 mod administration;
+mod chatml;
 mod document;
 mod editor;
 mod execution;
@@ -73,6 +74,7 @@ const GROUPS: &[(&str, &[Row])] = &[
     ("02-shell-access.md", runtime::ROWS),
     ("03-tools.md", tools::ROWS),
     ("04-manifest.md", manifest::ROWS),
+    ("05-chatml.md", chatml::ROWS),
     ("06-execution.md", execution::ROWS),
     ("07-extensions.md", extensions::ROWS),
     ("08-persistence-and-audit.md", persistence::ROWS),
@@ -148,9 +150,11 @@ mod tests {
     #[test]
     fn every_listed_code_of_the_declaration_language_has_an_entry() {
         for (code, (_, owner)) in listed() {
-            if ["01-", "02-", "03-", "04-", "06-", "07-", "08-", "09-"]
-                .iter()
-                .any(|start| owner.starts_with(start))
+            if [
+                "01-", "02-", "03-", "04-", "05-", "06-", "07-", "08-", "09-",
+            ]
+            .iter()
+            .any(|start| owner.starts_with(start))
             {
                 assert!(entry(&code).is_some(), "{code} has no entry");
             }

@@ -1,0 +1,131 @@
+//! What the ChatML checker says of the programs of a document, at their places in it
+//! (spec 05 section 1).
+
+use std::sync::Arc;
+
+use chatmd_syntax::Span;
+use chatml::diagnostic::{Code, MAX_DIAGNOSTICS};
+use chatml::surface::Kind;
+use chatml::{EntryRequest, check, check_entries, parse};
+
+use crate::db::Db;
+use crate::diagnostics::{Diagnostic, Edit, Fix, Label, Place};
+use crate::manifest::ScriptKind;
+use crate::resolve::{Origin, Program};
+
+/// Outer code of everything that keeps a program from compiling.
+const OUTER: &str = "shell.chatml_compile";
+
+/// A program by value, so that it is checked again only when its own text, kind or use changes.
+#[salsa::interned(debug)]
+struct ProgramKey<'db> {
+    #[returns(ref)]
+    text: Arc<str>,
+    kind: ScriptKind,
+    #[returns(ref)]
+    entrypoints: Vec<String>,
+}
+
+/// Errors and warnings of a program, by place.
+#[salsa::tracked(returns(clone))]
+fn checked<'db>(db: &'db dyn Db, key: ProgramKey<'db>) -> Arc<Vec<chatml::diagnostic::Diagnostic>> {
+    let kind = surface(*key.kind(db));
+    let parsed = parse(key.text(db));
+    let checked = check(&parsed.program, kind);
+    let names = key.entrypoints(db);
+    let requests: Vec<EntryRequest<'_>> = match names.is_empty() {
+        true => vec![EntryRequest::Default],
+        false => names.iter().map(|name| EntryRequest::Named(name)).collect(),
+    };
+    let entries = check_entries(&parsed.program, &checked, &requests);
+    let errors = parsed.errors.into_iter().chain(checked.errors);
+    let errors = errors.chain(entries.errors).take(MAX_DIAGNOSTICS);
+    let warnings = parsed.warnings.into_iter().chain(checked.warnings);
+    Arc::new(errors.chain(warnings.take(MAX_DIAGNOSTICS)).collect())
+}
+
+/// The surface of a kind.
+fn surface(kind: ScriptKind) -> Kind {
+    match kind {
+        ScriptKind::Moderator => Kind::Moderator,
+        ScriptKind::Matcher => Kind::ShellMatcher,
+        ScriptKind::Reviewer => Kind::ShellReviewer,
+        ScriptKind::BeforeInterceptor => Kind::ShellBeforeInterceptor,
+        ScriptKind::AfterInterceptor => Kind::ShellAfterInterceptor,
+        ScriptKind::EffectAnalyzer => Kind::ShellEffectAnalyzer,
+        ScriptKind::AuditFilter => Kind::ShellAuditFilter,
+    }
+}
+
+/// Adds the findings of one program.
+pub(super) fn findings(db: &dyn Db, program: &Program, all: &mut Vec<Diagnostic>) {
+    let key = ProgramKey::new(
+        db,
+        Arc::clone(&program.text),
+        program.kind,
+        program.entrypoints.clone(),
+    );
+    let found = checked(db, key);
+    all.extend(found.iter().map(|found| placed(found, program)));
+}
+
+/// A finding of the checker as one of the document.
+fn placed(found: &chatml::diagnostic::Diagnostic, program: &Program) -> Diagnostic {
+    let place = |span: chatml::span::Span| match program.origin {
+        Origin::Inline { file, item, start } => Place {
+            file,
+            item: Some(item),
+            span: Span::new(start + span.start, start + span.end),
+        },
+        Origin::File(file) => Place {
+            file,
+            item: None,
+            span: Span::new(span.start, span.end),
+        },
+    };
+    let mut diagnostic = Diagnostic::new(outer(found.code), place(found.span), &*found.message);
+    if found.is_error() {
+        diagnostic.detail = Some(found.code.as_str());
+    }
+    diagnostic.path = vec!["script".to_owned(), program.id.clone()];
+    diagnostic.secondary = found
+        .labels
+        .iter()
+        .map(|label| Label {
+            place: place(label.span),
+            text: label.message.clone(),
+        })
+        .collect();
+    diagnostic.hints = found.notes.iter().chain(&found.help).cloned().collect();
+    diagnostic.fixes = found
+        .fixes
+        .iter()
+        .map(|fix| Fix {
+            title: imperative(&fix.title),
+            edits: fix
+                .edits
+                .iter()
+                .map(|edit| Edit {
+                    place: place(edit.span),
+                    text: edit.text.clone(),
+                })
+                .collect(),
+        })
+        .collect();
+    diagnostic
+}
+
+/// Titles of repairs begin with a small letter in documents.
+fn imperative(title: &str) -> String {
+    let mut rest = title.chars();
+    let first = rest.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
+}
+
+/// Warnings stand for themselves; whatever keeps the program from compiling has one outer code.
+fn outer(code: Code) -> &'static str {
+    match code.severity() {
+        chatml::diagnostic::Severity::Error => OUTER,
+        chatml::diagnostic::Severity::Warning => code.as_str(),
+    }
+}
