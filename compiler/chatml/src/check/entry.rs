@@ -71,7 +71,7 @@ pub fn check_entries(
         end: Span::empty(program.source_len),
         report: EntryReport::default(),
     };
-    if checked.kind != Kind::Core {
+    if checked.kind != Kind::Core && !checked.is_exhausted() {
         check.run(requests);
     }
     check.report

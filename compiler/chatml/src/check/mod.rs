@@ -76,6 +76,11 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// Whether the check gave up at its bounds, so that nothing more is known of the types.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        exhausted(&self.errors)
+    }
+
     /// Whether the check found no error.
     pub fn is_ok(&self) -> bool {
         self.errors.is_empty()
@@ -148,6 +153,12 @@ pub fn check(program: &Program, kind: Kind) -> Checked {
     }
 }
 
+fn exhausted(errors: &[Diagnostic]) -> bool {
+    errors
+        .last()
+        .is_some_and(|error| error.code == Code::TooComplex)
+}
+
 /// A declared type; one whose declaration failed fits everything.
 struct TypeName {
     ty: Option<Ty>,
@@ -170,6 +181,12 @@ struct Checker {
     bindings: Vec<TopBinding>,
     last: Option<Ty>,
     module_depth: u32,
+}
+
+impl Checker {
+    fn is_exhausted(&self) -> bool {
+        exhausted(&self.errors)
+    }
 }
 
 /// A statement failed with this diagnostic.

@@ -17,8 +17,9 @@ impl Checker {
     pub(super) fn program(&mut self, program: &Program) {
         for statement in &program.statements {
             self.last = None;
-            if self.errors.len() >= MAX_DIAGNOSTICS {
+            if self.errors.len() >= MAX_DIAGNOSTICS || self.is_exhausted() {
                 // Nothing more would be reported, and explaining errors costs more than finding them.
+                // A checker that has used up its bounds would only say so again.
                 self.poison(statement);
                 continue;
             }

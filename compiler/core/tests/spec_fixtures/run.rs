@@ -211,7 +211,8 @@ fn found(of: &Diagnostic, severity: Option<Severity>, at: Location<'_>, text: St
         end.column
     };
     Found {
-        code: of.code.to_owned(),
+        // What the checker of programs finds is marked by its inner code.
+        code: of.detail.unwrap_or(of.code).to_owned(),
         severity,
         related: severity.is_none(),
         file: at.file.display.clone(),
