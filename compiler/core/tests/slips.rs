@@ -99,7 +99,7 @@ fn a_misspelt_name_is_offered_and_the_fix_repairs_the_document() {
         (
             "type=\"shell\" runtime=\"main\"",
             "type",
-            &["shell.unused_runtime", "shell.tool_invalid_type"],
+            &["shell.tool_invalid_type"],
         ),
         ("</policy>", "</polcy>", &["chatmd.mismatched_tag"]),
         (
@@ -335,4 +335,64 @@ fn names_of_other_formats_are_led_to_ours() {
             found.hints
         );
     }
+}
+
+/// Every way to lose one closing quote of the sound document, and to misspell one of its tags at
+/// one end or both.
+fn single_slips() -> Vec<String> {
+    let mut slips = Vec::new();
+    let mut open = false;
+    for (at, _) in SOUND.match_indices('"') {
+        if open {
+            slips.push(format!("{}{}", &SOUND[..at], &SOUND[at + 1..]));
+        }
+        open = !open;
+    }
+    for name in [
+        "shell_access",
+        "policy",
+        "rule",
+        "all",
+        "user",
+        "limits",
+        "basename",
+        "trusted_executable",
+        "approvals",
+        "tool",
+    ] {
+        let wrong = format!("{}{}", &name[..1], &name[2..]);
+        for mark in ["<", "</"] {
+            let (from, to) = (format!("{mark}{name}"), format!("{mark}{wrong}"));
+            if SOUND.contains(&from) {
+                slips.push(SOUND.replacen(&from, &to, 1));
+            }
+        }
+    }
+    slips
+}
+
+#[test]
+fn one_lost_quote_or_one_misspelt_tag_is_one_finding() {
+    let slips = single_slips();
+    assert!(slips.len() > 25, "{}", slips.len());
+    let mut report = String::new();
+    for text in slips {
+        let compilation = compile_text(&text);
+        let found = codes(&compilation);
+        if found.len() != 1 {
+            let line = text.lines().zip(SOUND.lines()).find(|(a, b)| a != b);
+            report += &format!("{:?}: {found:?}\n", line.unwrap().0);
+        }
+        for fix in compilation
+            .diagnostics
+            .iter()
+            .flat_map(|found| &found.fixes)
+        {
+            let left = compile_text(&apply(&compilation, &text, fix));
+            if !codes(&left).is_empty() {
+                report += &format!("{} leaves {:?} in\n{text}", fix.title, codes(&left));
+            }
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
 }

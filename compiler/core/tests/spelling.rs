@@ -135,6 +135,14 @@ fn problem((code, marked, right): &Row) -> Option<String> {
             .collect();
         return Some(format!("not found, but {codes:?}"));
     };
+    let errors = compilation
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    let errors: Vec<_> = errors.map(|found| found.code).collect();
+    if errors.len() != 1 {
+        return Some(format!("more than one error: {errors:?}"));
+    }
     let titles: Vec<_> = found.fixes.iter().map(|fix| fix.title.as_str()).collect();
     let spoken = format!(
         "{} {} {}",

@@ -83,6 +83,13 @@ pub(crate) fn quoted(bytes: &[u8], from: usize, quote: Quote, shell: bool) -> Qu
                 break;
             }
             Some(byte) if *byte == mark && !escaped(bytes, from, at) => {
+                if let Some(end) = missing_quote(bytes, from, at) {
+                    return Quoted {
+                        content_end: end,
+                        end,
+                        terminated: false,
+                    };
+                }
                 return Quoted {
                     content_end: at,
                     end: at + 1,
@@ -99,6 +106,30 @@ pub(crate) fn quoted(bytes: &[u8], from: usize, quote: Quote, shell: bool) -> Qu
         end,
         terminated: false,
     }
+}
+
+/// Where a value ends whose "closing" quote at `at` opens the value of the next attribute, as in
+/// `id="main kind="worker"`: its text ends with a name and `=`, and a value follows directly. Read
+/// as they stand, the quotes would pair wrongly up to the end of the tag.
+fn missing_quote(bytes: &[u8], from: usize, at: usize) -> Option<usize> {
+    let next = *bytes.get(at + 1)?;
+    if is_space(next) || matches!(next, b'>' | b'/' | b'=' | b'<') {
+        return None;
+    }
+    let text = bytes.get(from..at)?.strip_suffix(b"=")?;
+    let name = text
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        .take(MAX_NAME_BYTES)
+        .count();
+    let before = text.get(..text.len() - name)?;
+    if name == 0 || !before.last().is_some_and(|byte| is_space(*byte)) {
+        return None;
+    }
+    let spaces = before.iter().rev().take_while(|byte| is_space(**byte));
+    let value = before.len() - spaces.count();
+    Some(recovered_end(bytes, from).min(from + value))
 }
 
 /// Whether an odd run of backslashes stands directly before `at`.

@@ -2,14 +2,16 @@
 
 use super::context::Context;
 use super::inherit::written;
+use super::input::ExpandedItem;
 use super::registry::field_place;
 use super::report::{Fill, place, quote, warning};
+use crate::decl::{Decl, Field, ToolForm};
 use crate::manifest::ScriptKind;
 
 /// Warns about unused runtimes, scripts and an unused moderator binding. A document with parts that
 /// could not be read gives none of them: the missing part may be the user.
 pub(crate) fn report(cx: &mut Context<'_>) {
-    if !cx.expanded.missing.is_empty() {
+    if !cx.expanded.missing.is_empty() || cx.expanded.items.iter().any(may_use) {
         return;
     }
     for node in &cx.registry.runtimes {
@@ -63,5 +65,20 @@ pub(crate) fn report(cx: &mut Context<'_>) {
             .label("has no effect yet")
             .hint("declare `<script kind=\"moderator\" …>`, or remove the binding"),
         );
+    }
+}
+
+/// Whether what the declaration refers to is unknown: all that is left of it is its name.
+fn may_use(item: &ExpandedItem) -> bool {
+    match &item.decl.decl {
+        Some(Decl::Runtime(runtime)) => {
+            item.decl.broken && matches!(runtime.id, Field::Poisoned { .. })
+        }
+        Some(Decl::Tool(tool)) => {
+            item.decl.broken
+                && matches!(tool.form, ToolForm::Invalid)
+                && matches!(tool.name, Field::Poisoned { .. })
+        }
+        _ => false,
     }
 }
