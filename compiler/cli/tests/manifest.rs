@@ -230,6 +230,9 @@ fn binding_depends_on_the_machine_and_the_requested_manifest_does_not() {
     let run = project.run(&["inspect", "--workspace", "none", "agent.chatmd"]);
     assert_eq!(run.code, 4);
     assert!(run.stderr.contains("none"), "{}", run.stderr);
+    let run = project.run(&["manifest", "--bound", "--platform", "macos", "agent.chatmd"]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("compiled for macos"), "{}", run.stderr);
 }
 
 #[cfg(target_os = "linux")]
