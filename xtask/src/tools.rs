@@ -21,6 +21,12 @@ pub const BUBBLEWRAP: Tool = Tool {
     package: "bubblewrap",
 };
 
+/// Shows what a program hands to the sandbox.
+pub const STRACE: Tool = Tool {
+    program: "strace",
+    package: "strace",
+};
+
 /// What the tests use beside the sandbox.
 pub const TEST_TOOLS: &[Tool] = &[
     BUBBLEWRAP,
@@ -28,10 +34,7 @@ pub const TEST_TOOLS: &[Tool] = &[
         program: "git",
         package: "git",
     },
-    Tool {
-        program: "strace",
-        package: "strace",
-    },
+    STRACE,
     Tool {
         program: "gcc",
         package: "gcc",

@@ -10,6 +10,7 @@ mod compiler;
 mod generate;
 mod incremental;
 mod measure;
+mod same_plan;
 mod sandbox;
 
 use std::fs;

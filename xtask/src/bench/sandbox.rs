@@ -9,40 +9,46 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::measure::{Run, alternate, round, table};
+use super::same_plan::SamePlan;
 use crate::process::capture;
+use crate::tools::{BUBBLEWRAP, STRACE, ensure};
 
 const DOCUMENT: &str = "<shell_access id=\"r\" extends=\"builtin:workspace-readonly@1\">\n\
   <policy default=\"allow\"/>\n</shell_access>\n\
 <tool name=\"nothing\" runtime=\"r\" command=\"true\"/>\n";
 
-/// `chatmd run` of `true`, plain bwrap with the mounts of the same plan, and no sandbox at all.
+/// `chatmd run` of `true`, plain bwrap with the same plan, and no sandbox at all.
 pub fn call(bench: &Bench) -> Result<Value> {
     println!("\ncall  one tool call (`true`) beside plain bwrap");
     let folder = bench.folder.join("call");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("agent.chatmd"), DOCUMENT)?;
     let digest = bound_digest(bench, &folder)?;
-    let here = folder.canonicalize()?;
+    let run = || {
+        let mut command = Command::new(&bench.chatmd);
+        command.current_dir(&folder).args([
+            "run",
+            "--exit-status",
+            "--authorize-manifest",
+            &digest,
+            "agent.chatmd",
+            "nothing",
+        ]);
+        command
+    };
+    ensure(&[BUBBLEWRAP, STRACE])?;
+    let plan = SamePlan::capture(&run(), &folder, &["/usr/bin/true"])?;
+    plan.command()?;
     let runs = [
         Run {
             name: "chatmd run",
-            command: Box::new(|| {
-                let mut command = Command::new(&bench.chatmd);
-                command.current_dir(&folder).args([
-                    "run",
-                    "--exit-status",
-                    "--authorize-manifest",
-                    &digest,
-                    "agent.chatmd",
-                    "nothing",
-                ]);
-                command
-            }),
+            command: Box::new(run),
             accepts: &[0],
         },
         Run {
-            name: "bwrap with the same mounts",
-            command: Box::new(|| plain_bwrap(&here)),
+            name: "bwrap with the same plan",
+            // It could be made once, so it can be made again.
+            command: Box::new(|| plan.command().unwrap_or_else(|_| Command::new("bwrap"))),
             accepts: &[0],
         },
         Run {
@@ -77,48 +83,4 @@ fn bound_digest(bench: &Bench, folder: &Path) -> Result<String> {
         .context("the digest is not UTF-8")?
         .trim()
         .to_owned())
-}
-
-fn plain_bwrap(workspace: &Path) -> Command {
-    let mut command = Command::new("bwrap");
-    command.args([
-        "--die-with-parent",
-        "--new-session",
-        "--unshare-user",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--unshare-net",
-        "--cap-drop",
-        "ALL",
-        "--hostname",
-        "sandbox",
-        "--tmpfs",
-        "/tmp",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-    ]);
-    for folder in ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc"] {
-        let path = Path::new(folder);
-        if let Ok(link) = fs::read_link(path) {
-            command.arg("--symlink").arg(link).arg(folder);
-        } else if path.is_dir() {
-            command.args(["--ro-bind", folder, folder]);
-        }
-    }
-    command.arg("--ro-bind").arg(workspace).arg(workspace);
-    command.args([
-        "--remount-ro",
-        "/",
-        "--clearenv",
-        "--setenv",
-        "PATH",
-        "/usr/bin:/bin",
-        "--chdir",
-    ]);
-    command.arg(workspace).args(["--", "/usr/bin/true"]);
-    command
 }

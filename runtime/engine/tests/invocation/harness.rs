@@ -92,7 +92,8 @@ impl Project {
             session_id: Some("s".into()),
         });
         let warnings = Arc::new(Warnings::default());
-        let bound = BoundDocument::new(&host, &manifest, compilation.material.clone(), &warnings)?;
+        let bound =
+            BoundDocument::new(&host, &manifest, (*compilation.material).clone(), &warnings)?;
         let digest = bound.bound_sha256.clone();
         let authorized = authorize(bound, Some(&digest), None).unwrap();
         let settings = HostSettings {
