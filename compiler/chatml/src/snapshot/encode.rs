@@ -5,7 +5,7 @@ use crate::value::data::Data;
 
 /// The tagged JSON of a state: `{"t":"int","v":"7"}` and so on, compact, record labels in byte order.
 ///
-/// A float that is not finite has no form that [`super::decode`] accepts; states that cross the
+/// A float that is not finite has no form that [`super::decode()`] accepts; states that cross the
 /// boundary have none.
 pub fn encode(data: &Data) -> String {
     let mut out = String::new();
