@@ -40,6 +40,7 @@ macro_rules! suites {
 
 suites![
     "authority",
+    "chatml",
     "config",
     "conformance",
     "import",
