@@ -21,6 +21,10 @@ pub fn target() -> PathBuf {
 pub fn environment(requirement: &str) -> PathBuf {
     let folder = target().join("python").join(requirement.replace("==", "-"));
     let done = folder.join("installed");
+    std::fs::create_dir_all(target().join("python")).expect("a folder for environments");
+    let lock = std::fs::File::create(folder.with_extension("lock")).expect("a lock file");
+    // Tests run side by side, and several need the same environment.
+    lock.lock().expect("the lock");
     if !done.is_file() {
         succeed(
             Command::new("python3")

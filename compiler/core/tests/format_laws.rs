@@ -129,7 +129,7 @@ const BETWEEN: &[&str] = &[
     "\n<user>\n  keep   this\t<b>\n\n</user>\n",
     "\n<system>RAW|<shell_access  id='no'>|RAW</system>\n",
     "\n<msg   role='user'>a <!-- inside --> b</msg>\n",
-    "\n<script  id='s' language=\"chatml\" kind='moderator'>\nlet  x = 1   \n\n</script>\n",
+    "\n<script  id='s' language=\"chatml\" kind='moderator'>\nlet initial_state = ()\nlet  on_event c s e =  Task.pure(s)   \n\n</script>\n",
 ];
 
 fn document(number: u64) -> String {
