@@ -93,23 +93,5 @@ fn push(table: &mut [Offsets], tag: Tag, at: u32) {
 
 /// Whether a start tag is a fence (spec 01 section 16.1).
 pub(crate) fn is_fence(tag: &StartTag) -> bool {
-    tag.first_on_line
-        && matches!(
-            tag.tag,
-            Some(
-                Tag::Msg
-                    | Tag::User
-                    | Tag::Assistant
-                    | Tag::System
-                    | Tag::Developer
-                    | Tag::ToolCall
-                    | Tag::ToolResponse
-                    | Tag::Reasoning
-                    | Tag::Config
-                    | Tag::Script
-                    | Tag::ModeratorRuntime
-                    | Tag::ShellAccess
-                    | Tag::Tool
-            )
-        )
+    tag.first_on_line && tag.tag.is_some_and(Tag::is_fence)
 }

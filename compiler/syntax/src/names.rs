@@ -30,6 +30,27 @@ macro_rules! tags {
                 }
             }
 
+            /// Whether a start tag of that name, first on its line, is a fence: nothing that was
+            /// left open goes on behind it (spec 01 section 16.1).
+            pub const fn is_fence(self) -> bool {
+                matches!(
+                    self,
+                    Tag::Msg
+                        | Tag::User
+                        | Tag::Assistant
+                        | Tag::System
+                        | Tag::Developer
+                        | Tag::ToolCall
+                        | Tag::ToolResponse
+                        | Tag::Reasoning
+                        | Tag::Config
+                        | Tag::Script
+                        | Tag::ModeratorRuntime
+                        | Tag::ShellAccess
+                        | Tag::Tool
+                )
+            }
+
             /// Whether the name belongs to the shell vocabulary, which is recognised only in shell
             /// scope (spec 01 section 4).
             pub const fn is_shell(self) -> bool {

@@ -1,6 +1,6 @@
 //! Which files are ChatMD documents (spec 11 section 1.4).
 
-use chatmd_syntax::{Name, Tag, parse};
+use chatmd_syntax::{Name, parse};
 
 /// How much of a Markdown file decides what it is, in bytes.
 const WINDOW: usize = 64 << 10;
@@ -54,28 +54,8 @@ fn begins_like_chatmd(text: &str) -> bool {
         element.span.start as usize == start
             && !element.broken_start
             && tag.ends_with('>')
-            && matches!(element.name, Name::Known(tag) if is_fence_name(tag))
+            && matches!(element.name, Name::Known(tag) if tag.is_fence())
     })
-}
-
-/// The names of fences (spec 01 section 16.1).
-fn is_fence_name(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::Msg
-            | Tag::User
-            | Tag::Assistant
-            | Tag::System
-            | Tag::Developer
-            | Tag::ToolCall
-            | Tag::ToolResponse
-            | Tag::Reasoning
-            | Tag::Config
-            | Tag::Script
-            | Tag::ModeratorRuntime
-            | Tag::ShellAccess
-            | Tag::Tool
-    )
 }
 
 /// Offset of the first byte that is neither blank nor part of a comment, if that is a `<`.
