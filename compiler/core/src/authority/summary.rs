@@ -439,16 +439,8 @@ fn extension(point: &str, id: Option<&str>, extension: &Extension) -> ExtensionS
 
 /// Scripts of a matcher in document order.
 fn matcher_scripts(id: &str, matcher: &Matcher, found: &mut Vec<ExtensionSummary>) {
-    let mut open = vec![matcher];
-    while let Some(matcher) = open.pop() {
-        match matcher {
-            Matcher::ChatmlMatch { script, .. } => found.push(ExtensionSummary {
-                script: Some(script.clone()),
-                ..bare("matcher", id, "chatml")
-            }),
-            Matcher::All { of } | Matcher::Any { of } => open.extend(of.iter().rev()),
-            Matcher::Not { of } => open.push(of),
-            _ => {}
-        }
-    }
+    found.extend(matcher.scripts().map(|script| ExtensionSummary {
+        script: Some(script.to_owned()),
+        ..bare("matcher", id, "chatml")
+    }));
 }

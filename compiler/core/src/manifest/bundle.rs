@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::json;
 use super::{
-    Backend, Confinement, Extension, Manifest, ManifestError, Matcher, Reviewer, Runtime,
-    SecretSource, canonical, sha256_hex, writer,
+    Backend, Confinement, Extension, Manifest, ManifestError, Reviewer, Runtime, SecretSource,
+    canonical, sha256_hex, writer,
 };
 
 /// The only format of bundles.
@@ -345,7 +345,7 @@ impl<'a> Used<'a> {
     fn of(runtime: &'a Runtime) -> Self {
         let mut used = Self::default();
         for rule in &runtime.policy.rules {
-            used.matcher(&rule.matcher);
+            used.scripts.extend(rule.matcher.scripts());
         }
         for reviewer in &runtime.reviewers.entries {
             match reviewer {
@@ -356,7 +356,7 @@ impl<'a> Used<'a> {
         }
         for interceptor in &runtime.interceptors {
             if let Some(matcher) = &interceptor.matcher {
-                used.matcher(matcher);
+                used.scripts.extend(matcher.scripts());
             }
             used.extension(&interceptor.extension);
         }
@@ -382,18 +382,6 @@ impl<'a> Used<'a> {
         match extension {
             Extension::Chatml { script, .. } => self.scripts.push(script),
             Extension::Executable { hook } => self.workers.push(&hook.runtime),
-        }
-    }
-
-    fn matcher(&mut self, matcher: &'a Matcher) {
-        let mut open = vec![matcher];
-        while let Some(matcher) = open.pop() {
-            match matcher {
-                Matcher::ChatmlMatch { script, .. } => self.scripts.push(script),
-                Matcher::All { of } | Matcher::Any { of } => open.extend(of),
-                Matcher::Not { of } => open.push(of),
-                _ => {}
-            }
         }
     }
 }

@@ -493,6 +493,30 @@ pub enum Matcher {
     },
 }
 
+impl Matcher {
+    /// Every matcher within this one that is no combination of others, in document order.
+    pub fn leaves(&self) -> impl Iterator<Item = &Matcher> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            loop {
+                match open.pop()? {
+                    Matcher::All { of } | Matcher::Any { of } => open.extend(of.iter().rev()),
+                    Matcher::Not { of } => open.push(of),
+                    leaf => return Some(leaf),
+                }
+            }
+        })
+    }
+
+    /// Ids of the scripts that it asks, in document order.
+    pub fn scripts(&self) -> impl Iterator<Item = &str> {
+        self.leaves().filter_map(|leaf| match leaf {
+            Matcher::ChatmlMatch { script, .. } => Some(script.as_str()),
+            _ => None,
+        })
+    }
+}
+
 /// Approval settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -553,6 +577,16 @@ pub enum Extension {
     Executable {
         hook: Hook,
     },
+}
+
+impl Extension {
+    /// Id of its script, if it is one.
+    pub fn script(&self) -> Option<&str> {
+        match self {
+            Extension::Chatml { script, .. } => Some(script),
+            Extension::Executable { .. } => None,
+        }
+    }
 }
 
 /// An executable extension.

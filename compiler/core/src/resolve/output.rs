@@ -217,7 +217,7 @@ fn runtime_edges(cx: &Context<'_>, runtime: &Runtime, edges: &mut Vec<Dependency
         edges.push(edge(&from, to, DependencyKind::ChatmlExtension, Some(via)));
     };
     for rule in &runtime.policy.rules {
-        for id in matcher_scripts(&rule.matcher) {
+        for id in rule.matcher.scripts() {
             script(id, format!("rule {}", rule.id));
         }
     }
@@ -228,18 +228,18 @@ fn runtime_edges(cx: &Context<'_>, runtime: &Runtime, edges: &mut Vec<Dependency
         ..
     } in &runtime.interceptors
     {
-        let matched = matcher.iter().flat_map(matcher_scripts);
-        let own = extension_script(extension);
+        let matched = matcher.iter().flat_map(Matcher::scripts);
+        let own = extension.script();
         for used in matched.chain(own) {
             script(used, format!("interceptor {id}"));
         }
     }
     for analyzer in &runtime.effect_analyzers {
-        if let Some(used) = extension_script(&analyzer.extension) {
+        if let Some(used) = analyzer.extension.script() {
             script(used, format!("analyzer {}", analyzer.id));
         }
     }
-    if let Some(used) = runtime.audit.filter.as_ref().and_then(extension_script) {
+    if let Some(used) = runtime.audit.filter.as_ref().and_then(Extension::script) {
         script(used, "audit filter".to_owned());
     }
     let mut agents = Vec::new();
@@ -270,27 +270,6 @@ fn runtime_edges(cx: &Context<'_>, runtime: &Runtime, edges: &mut Vec<Dependency
             ));
         }
     }
-}
-
-fn extension_script(extension: &Extension) -> Option<&str> {
-    match extension {
-        Extension::Chatml { script, .. } => Some(script),
-        Extension::Executable { .. } => None,
-    }
-}
-
-/// Scripts of a matcher, in any order.
-fn matcher_scripts(matcher: &Matcher) -> Vec<&str> {
-    let (mut scripts, mut open) = (Vec::new(), vec![matcher]);
-    while let Some(matcher) = open.pop() {
-        match matcher {
-            Matcher::ChatmlMatch { script, .. } => scripts.push(script.as_str()),
-            Matcher::All { of } | Matcher::Any { of } => open.extend(of),
-            Matcher::Not { of } => open.push(of),
-            _ => {}
-        }
-    }
-    scripts
 }
 
 /// Required features, each with the first declaration that needs it.

@@ -231,7 +231,7 @@ impl Work<'_> {
             .policy
             .rules
             .iter()
-            .any(|rule| has_script(&rule.matcher));
+            .any(|rule| rule.matcher.scripts().next().is_some());
         for (present, what) in [
             (automatic > 0, "automatic reviewers"),
             (!declared.interceptors.is_empty(), "interceptors"),
@@ -378,19 +378,6 @@ fn reachable(
             .0
             .push(Problem::new("shell.cwd_unreachable", message));
     }
-}
-
-fn has_script(matcher: &manifest::Matcher) -> bool {
-    let mut open = vec![matcher];
-    while let Some(matcher) = open.pop() {
-        match matcher {
-            manifest::Matcher::ChatmlMatch { .. } => return true,
-            manifest::Matcher::All { of } | manifest::Matcher::Any { of } => open.extend(of),
-            manifest::Matcher::Not { of } => open.push(of),
-            _ => {}
-        }
-    }
-    false
 }
 
 /// A name as an environment entry.
