@@ -14,6 +14,7 @@ use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
 use crate::manifest::bundle::{self, Bundle, Content};
+use crate::manifest::json::clip;
 use crate::manifest::{Manifest, ManifestError, Platform, SourceRole};
 use crate::resolve::{Features, Material, Resolution};
 
@@ -227,7 +228,7 @@ pub fn compile_or_read(
     let bundle = bundle::read(bytes)?;
     let mut features = bundle.manifest.features.iter();
     if let Some(missing) = features.find(|id| !options.features.contains(id)) {
-        let missing: String = missing.chars().take(40).collect();
+        let missing = clip(missing);
         return Err(ManifestError {
             code: "shell.unsupported_feature",
             message: format!("the bundle needs feature {missing:?}, which is not supported"),

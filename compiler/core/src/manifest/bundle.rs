@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::json;
+use super::json::{self, clip};
 use super::{
     Backend, Confinement, Extension, Manifest, ManifestError, Reviewer, Runtime, SecretSource,
     canonical, sha256_hex, writer,
@@ -168,10 +168,6 @@ fn encoding(message: impl std::fmt::Display) -> ManifestError {
     }
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(40).collect()
-}
-
 fn format(members: &Map<String, Value>) -> Result<(), ManifestError> {
     match members.get("format") {
         Some(Value::String(format)) if format == FORMAT => Ok(()),
@@ -179,7 +175,7 @@ fn format(members: &Map<String, Value>) -> Result<(), ManifestError> {
             code: "shell.manifest_encoding",
             message: format!(
                 "the bundle has format {:?}; this version reads {FORMAT:?}",
-                cut(format)
+                clip(format)
             ),
         }),
         _ => Err(encoding("it names no format")),
@@ -190,7 +186,7 @@ fn no_more(members: &Map<String, Value>, of: &str) -> Result<(), ManifestError> 
     match members.keys().next() {
         Some(name) => Err(encoding(format!(
             "{of} has an unknown member {:?}",
-            cut(name)
+            clip(name)
         ))),
         None => Ok(()),
     }
@@ -223,7 +219,7 @@ fn scripts(material: Value) -> Result<BTreeMap<String, Arc<str>>, ManifestError>
     no_more(&members, "`material`")?;
     let texts = scripts.into_iter().map(|(id, text)| match text {
         Value::String(text) => Ok((id, Arc::from(text))),
-        _ => Err(encoding(format!("the script {:?} is no text", cut(&id)))),
+        _ => Err(encoding(format!("the script {:?} is no text", clip(&id)))),
     });
     texts.collect()
 }
@@ -280,7 +276,7 @@ fn check_scripts(
             code: "shell.manifest_material_mismatch",
             message: format!(
                 "the script `{}` with digest {} does not belong to this manifest",
-                cut(id),
+                clip(id),
                 sha256_hex(text.as_bytes())
             ),
         }),
@@ -295,7 +291,7 @@ fn consistent(manifest: &Manifest) -> Result<(), ManifestError> {
     let scripts = unique(manifest.scripts.iter().map(|s| s.id.as_str()), "script")?;
     let runtime = |id: &str| match runtimes.contains(id) {
         true => Ok(()),
-        false => Err(encoding(format!("it has no runtime {:?}", cut(id)))),
+        false => Err(encoding(format!("it has no runtime {:?}", clip(id)))),
     };
     for tool in &manifest.tools {
         runtime(&tool.runtime)?;
@@ -309,7 +305,7 @@ fn consistent(manifest: &Manifest) -> Result<(), ManifestError> {
             runtime(worker)?;
         }
         if let Some(id) = used.scripts.iter().find(|id| !scripts.contains(*id)) {
-            return Err(encoding(format!("it has no script {:?}", cut(id))));
+            return Err(encoding(format!("it has no script {:?}", clip(id))));
         }
         if used.verified {
             return Err(encoding(
@@ -327,7 +323,7 @@ fn unique<'a>(
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(encoding(format!("{what} {:?} is there twice", cut(name))));
+            return Err(encoding(format!("{what} {:?} is there twice", clip(name))));
         }
     }
     Ok(seen)

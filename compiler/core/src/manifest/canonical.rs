@@ -134,7 +134,7 @@ pub fn from_value(value: Value) -> Result<Manifest, ManifestError> {
     match value.get("encoding") {
         Some(Value::String(encoding)) if encoding == ENCODING => {}
         Some(Value::String(encoding)) => {
-            let found: String = encoding.chars().take(40).collect();
+            let found = json::clip(encoding);
             return Err(ManifestError::encoding(format!(
                 "the manifest has encoding {found:?}; this version reads {ENCODING:?}"
             )));

@@ -207,7 +207,8 @@ impl Reader<'_> {
     }
 }
 
-fn clip(text: &str) -> String {
+/// The beginning of a text that somebody else wrote, for a message that shows it escaped.
+pub(crate) fn clip(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
