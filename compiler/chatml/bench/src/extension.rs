@@ -34,10 +34,10 @@ fn context() -> ShellContext {
         stdin_bytes: 0,
         script_sha256: None,
         script_preview: None,
-        effects: ["read:/work/src/main.rs", "read:/work/src/lib.rs"].map(String::from).to_vec(),
+        effects: ["read:/project/src/main.rs", "read:/project/src/lib.rs"].map(String::from).to_vec(),
         capabilities: Capabilities {
             read_roots: vec!["/work".into()],
-            write_roots: vec!["/work/target".into()],
+            write_roots: vec!["/project/target".into()],
             network: false,
             child_processes: false,
             arbitrary_code: false,

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use chatmd_syntax::Span;
 use chatml::diagnostic::{Code, MAX_DIAGNOSTICS};
-use chatml::surface::Kind;
 use chatml::{EntryRequest, check, check_entries, parse};
 
 use crate::db::Db;
 use crate::diagnostics::{Diagnostic, Edit, Fix, Label, Place};
 use crate::manifest::ScriptKind;
-use crate::resolve::{Origin, Program};
+use crate::resolve::{Origin, Program, surface};
 
 /// Outer code of everything that keeps a program from compiling.
 const OUTER: &str = "shell.chatml_compile";
@@ -42,19 +41,6 @@ fn checked<'db>(db: &'db dyn Db, key: ProgramKey<'db>) -> Arc<Vec<chatml::diagno
     let errors = errors.chain(entries.errors).take(MAX_DIAGNOSTICS);
     let warnings = parsed.warnings.into_iter().chain(checked.warnings);
     Arc::new(errors.chain(warnings.take(MAX_DIAGNOSTICS)).collect())
-}
-
-/// The surface of a kind.
-fn surface(kind: ScriptKind) -> Kind {
-    match kind {
-        ScriptKind::Moderator => Kind::Moderator,
-        ScriptKind::Matcher => Kind::ShellMatcher,
-        ScriptKind::Reviewer => Kind::ShellReviewer,
-        ScriptKind::BeforeInterceptor => Kind::ShellBeforeInterceptor,
-        ScriptKind::AfterInterceptor => Kind::ShellAfterInterceptor,
-        ScriptKind::EffectAnalyzer => Kind::ShellEffectAnalyzer,
-        ScriptKind::AuditFilter => Kind::ShellAuditFilter,
-    }
 }
 
 /// Adds the findings of one program.
@@ -127,5 +113,26 @@ fn outer(code: Code) -> &'static str {
     match code.severity() {
         chatml::diagnostic::Severity::Error => OUTER,
         chatml::diagnostic::Severity::Warning => code.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Severity;
+    use crate::diagnostics::registry;
+
+    /// The checker knows the severity of its codes, the registry explains them: they agree.
+    #[test]
+    fn codes_of_the_checker_are_registered_with_their_severity() {
+        for code in Code::ALL {
+            let entry = registry::entry(code.as_str());
+            let severity = entry.map(|entry| entry.level.severity());
+            let own = match code.severity() {
+                chatml::diagnostic::Severity::Error => Severity::Error,
+                chatml::diagnostic::Severity::Warning => Severity::Warning,
+            };
+            assert_eq!(severity, Some(own), "{}", code.as_str());
+        }
     }
 }

@@ -1,10 +1,14 @@
-//! Which names a ChatML program defines at top level (spec 04 section 8.9, spec 05 sections 2, 3).
+//! Which names a ChatML program defines at top level, and which of them is called (spec 04 section
+//! 8.9, spec 05 sections 2, 3).
 //!
-//! Entry points are chosen by name before the program is checked, so this scan asks no more of the
-//! text than its tokens: a `let` that no `in` closes, outside brackets and modules, is a
-//! definition. It is linear, and total on malformed programs.
+//! Entry points are chosen by name before the program is checked, and in programs that are broken,
+//! so this asks no more of the text than its tokens: a `let` that no `in` closes, outside brackets
+//! and modules, is a definition. It is linear, and total on malformed programs.
 
 use std::collections::HashSet;
+
+use chatml::lex::{Token, TokenKind, lex};
+use chatml::surface::Kind;
 
 use crate::manifest::ScriptKind;
 
@@ -13,14 +17,21 @@ pub(crate) const FALLBACK: &str = "on_event";
 
 /// Default entry point of a kind.
 pub(crate) fn default_name(kind: ScriptKind) -> &'static str {
+    surface(kind)
+        .contract()
+        .map_or(FALLBACK, |contract| contract.default_name)
+}
+
+/// The surface that scripts of a kind are written against.
+pub(crate) fn surface(kind: ScriptKind) -> Kind {
     match kind {
-        ScriptKind::Moderator => FALLBACK,
-        ScriptKind::Matcher => "match_command",
-        ScriptKind::Reviewer => "review",
-        ScriptKind::BeforeInterceptor => "before",
-        ScriptKind::AfterInterceptor => "after",
-        ScriptKind::EffectAnalyzer => "analyze",
-        ScriptKind::AuditFilter => "filter",
+        ScriptKind::Moderator => Kind::Moderator,
+        ScriptKind::Matcher => Kind::ShellMatcher,
+        ScriptKind::Reviewer => Kind::ShellReviewer,
+        ScriptKind::BeforeInterceptor => Kind::ShellBeforeInterceptor,
+        ScriptKind::AfterInterceptor => Kind::ShellAfterInterceptor,
+        ScriptKind::EffectAnalyzer => Kind::ShellEffectAnalyzer,
+        ScriptKind::AuditFilter => Kind::ShellAuditFilter,
     }
 }
 
@@ -31,38 +42,44 @@ enum Open<'a> {
 
 /// Names defined by top-level `let` and `let rec … and …` statements.
 pub(crate) fn definitions(program: &str) -> HashSet<String> {
+    let lexed = lex(program);
+    let mut tokens = lexed.tokens.iter().peekable();
+    let name = |token: Option<&&Token>| {
+        let token = token.filter(|token| token.kind == TokenKind::LowerName)?;
+        Some(token.span.of(program))
+    };
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut brackets = 0_usize;
-    let mut tokens = Tokens {
-        text: program.as_bytes(),
-        program,
-        at: 0,
-    }
-    .peekable();
     while let Some(token) = tokens.next() {
-        match token {
-            "let" => {
-                if tokens.peek() == Some(&"rec") {
-                    tokens.next();
-                }
-                open.push(Open::Let(tokens.peek().copied().into_iter().collect()));
+        match token.kind {
+            TokenKind::Let => {
+                tokens.next_if(|token| token.kind == TokenKind::Rec);
+                open.push(Open::Let(name(tokens.peek()).into_iter().collect()));
             }
-            "let*" | "let+" => open.push(Open::Let(Vec::new())),
-            "and" => {
-                if let (Some(Open::Let(names)), Some(name)) = (open.last_mut(), tokens.peek()) {
-                    names.push(name);
+            TokenKind::LetStar | TokenKind::LetPlus => open.push(Open::Let(Vec::new())),
+            TokenKind::And => {
+                if let Some(Open::Let(names)) = open.last_mut() {
+                    names.extend(name(tokens.peek()));
                 }
             }
-            "in" => {
+            TokenKind::In => {
                 if matches!(open.last(), Some(Open::Let(_))) {
                     open.pop();
                 }
             }
-            "(" | "[" | "{" | "struct" => {
+            TokenKind::LeftParen
+            | TokenKind::LeftBracket
+            | TokenKind::LeftBrace
+            | TokenKind::Struct => {
                 brackets += 1;
                 open.push(Open::Bracket);
             }
-            ")" | "]" | "}" | "end" if brackets > 0 => {
+            TokenKind::RightParen
+            | TokenKind::RightBracket
+            | TokenKind::RightBrace
+            | TokenKind::EndKeyword
+                if brackets > 0 =>
+            {
                 brackets -= 1;
                 while !matches!(open.pop(), Some(Open::Bracket) | None) {}
             }
@@ -77,90 +94,6 @@ pub(crate) fn definitions(program: &str) -> HashSet<String> {
         }
     }
     names
-}
-
-/// Words and brackets; everything else is left out.
-struct Tokens<'a> {
-    text: &'a [u8],
-    program: &'a str,
-    at: usize,
-}
-
-impl<'a> Tokens<'a> {
-    fn skip_comment(&mut self) {
-        let mut depth = 0_usize;
-        while self.at < self.text.len() {
-            match self.text.get(self.at..self.at + 2) {
-                Some(b"(*") => {
-                    depth += 1;
-                    self.at += 2;
-                }
-                Some(b"*)") => {
-                    depth -= 1;
-                    self.at += 2;
-                    if depth == 0 {
-                        return;
-                    }
-                }
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    fn skip_string(&mut self) {
-        self.at += 1;
-        while let Some(byte) = self.text.get(self.at) {
-            self.at += match byte {
-                b'"' => {
-                    self.at += 1;
-                    return;
-                }
-                b'\\' => 2,
-                _ => 1,
-            };
-        }
-    }
-
-    fn word(&mut self) -> &'a str {
-        let start = self.at;
-        while matches!(
-            self.text.get(self.at),
-            Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_')
-        ) {
-            self.at += 1;
-        }
-        let word = self.program.get(start..self.at).unwrap_or_default();
-        if word == "let" && matches!(self.text.get(self.at), Some(b'*' | b'+')) {
-            self.at += 1;
-            return self.program.get(start..self.at).unwrap_or_default();
-        }
-        word
-    }
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        while let Some(byte) = self.text.get(self.at) {
-            match byte {
-                b'(' if self.text.get(self.at + 1) == Some(&b'*') => self.skip_comment(),
-                b'"' => self.skip_string(),
-                // A tag is no word, even when it is spelled like a keyword.
-                b'`' => {
-                    self.at += 1;
-                    self.word();
-                }
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => return Some(self.word()),
-                b'(' | b')' | b'[' | b']' | b'{' | b'}' => {
-                    self.at += 1;
-                    return self.program.get(self.at - 1..self.at);
-                }
-                _ => self.at += 1,
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]

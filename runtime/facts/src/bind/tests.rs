@@ -412,7 +412,7 @@ fn a_pipe_is_not_waited_for() {
 
 #[test]
 fn default_directories() {
-    let working = StdPath::new("/work/dir");
+    let working = StdPath::new("/project/dir");
     let prompt = StdPath::new("/docs");
     let with =
         |entries: &[&str]| HostDirs::defaults(working, prompt, &Snapshot::from_entries(entries));
