@@ -26,7 +26,7 @@ fn context() -> ShellContext {
             sha256: "1".repeat(64),
             trusted: true,
         },
-        cwd: "/work".into(),
+        cwd: "/project".into(),
         origin: "tool".into(),
         request_kind: "structured".into(),
         stdin_kind: "empty".into(),
@@ -36,7 +36,7 @@ fn context() -> ShellContext {
         script_preview: None,
         effects: ["read:/project/src/main.rs", "read:/project/src/lib.rs"].map(String::from).to_vec(),
         capabilities: Capabilities {
-            read_roots: vec!["/work".into()],
+            read_roots: vec!["/project".into()],
             write_roots: vec!["/project/target".into()],
             network: false,
             child_processes: false,

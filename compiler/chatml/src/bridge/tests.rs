@@ -20,7 +20,7 @@ fn context() -> ShellContext {
             sha256: "11".into(),
             trusted: true,
         },
-        cwd: "/work".into(),
+        cwd: "/project".into(),
         origin: "tool".into(),
         request_kind: "structured".into(),
         stdin_kind: "empty".into(),
@@ -30,7 +30,7 @@ fn context() -> ShellContext {
         script_preview: None,
         effects: vec!["read:/work".into()],
         capabilities: Capabilities {
-            read_roots: vec!["/work".into()],
+            read_roots: vec!["/project".into()],
             write_roots: Vec::new(),
             network: false,
             child_processes: true,

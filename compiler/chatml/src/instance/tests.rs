@@ -34,7 +34,7 @@ pub(crate) fn context(argv: &[&str], effects: &[&str], policy: Option<Data>) -> 
                 ("trusted", Data::Bool(true)),
             ]),
         ),
-        ("cwd", Data::string("/work")),
+        ("cwd", Data::string("/project")),
         ("origin", Data::string("tool")),
         ("request_kind", Data::string("structured")),
         ("stdin_kind", Data::string("empty")),
@@ -46,7 +46,7 @@ pub(crate) fn context(argv: &[&str], effects: &[&str], policy: Option<Data>) -> 
         (
             "capabilities",
             Data::record([
-                ("read_roots", strings(&["/work"])),
+                ("read_roots", strings(&["/project"])),
                 ("write_roots", strings(&[])),
                 ("network", Data::Bool(false)),
                 ("child_processes", Data::Bool(false)),
