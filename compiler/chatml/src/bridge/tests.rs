@@ -28,7 +28,7 @@ fn context() -> ShellContext {
         stdin_bytes: 0,
         script_sha256: Some("22".into()),
         script_preview: None,
-        effects: vec!["read:/work".into()],
+        effects: vec!["read:/project".into()],
         capabilities: Capabilities {
             read_roots: vec!["/project".into()],
             write_roots: Vec::new(),

@@ -189,7 +189,7 @@ fn a_matcher() {
 #[test]
 fn a_reviewer_with_a_budget() {
     let mut instance = start(REVIEWER, Kind::ShellReviewer);
-    let read = ["read:/work"];
+    let read = ["read:/project"];
     let harmless = context(&["cat", "x"], &read, Some(policy("reads")));
     for used in 1..=3 {
         let (action, state) = step(&mut instance, &harmless).unwrap();
@@ -200,7 +200,7 @@ fn a_reviewer_with_a_budget() {
     assert_eq!(step(&mut instance, &harmless).unwrap().0, "Review.defer()");
     let never = context(&["cat"], &read, Some(policy("never-auto")));
     assert_eq!(step(&mut instance, &never).unwrap().0, "Review.defer()");
-    let writes = context(&["cp"], &["write:/work"], None);
+    let writes = context(&["cp"], &["write:/project"], None);
     assert_eq!(
         step(&mut instance, &writes).unwrap().0,
         "Review.deny(it does more than read)"
@@ -272,8 +272,8 @@ fn an_effect_analyzer() {
     let mut instance = start(ANALYZER, Kind::ShellEffectAnalyzer);
     for (argv, action) in [
         (&["git", "push"][..], "Effect.network()"),
-        (&["git", "log"], "Effect.read_path(/work)"),
-        (&["git"], "Effect.read_path(/work)"),
+        (&["git", "log"], "Effect.read_path(/project)"),
+        (&["git"], "Effect.read_path(/project)"),
     ] {
         let (found, _) = step(&mut instance, &context(argv, &[], None)).unwrap();
         assert_eq!(found, action);
