@@ -3,6 +3,9 @@
 //! Pure: no clock, no files, no processes. Names and types of the library come from the one table
 //! in [`surface`]. A script goes through [`parse`](parse()), [`check`](check()) and, when it is of a kind,
 //! [`check_entries`].
+//!
+//! Maps whose keys are names of a script use the standard hasher: a script must not be able to
+//! choose names that all fall into one place. Fast hashing is for numbers that are given here.
 
 pub mod ast;
 pub mod bridge;

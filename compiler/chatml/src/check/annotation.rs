@@ -1,6 +1,6 @@
 //! Types as written, and type declarations (spec 05 section 5.2).
 
-use rustc_hash::FxHashSet;
+use std::collections::HashSet;
 
 use super::graph::{Fields, GROUND, Graph, Shape, Slot, Ty};
 use super::{Check, Checker, fail, suggest};
@@ -246,7 +246,7 @@ impl Reader<'_> {
 
 /// Refuses a repeated label or tag.
 pub(super) fn unique<'a>(idents: impl Iterator<Item = &'a Ident>, what: &str) -> Check<()> {
-    let mut seen: FxHashSet<&str> = FxHashSet::default();
+    let mut seen: HashSet<&str> = HashSet::default();
     let mut earlier: Vec<&Ident> = Vec::new();
     for ident in idents {
         if !seen.insert(&ident.name) {

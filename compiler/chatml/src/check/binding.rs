@@ -1,6 +1,6 @@
 //! `let`, `let rec` and blocks (spec 05 sections 5.3 and 5.4).
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use super::conflict::Reason;
 use super::graph::{Shape, Ty};
@@ -280,7 +280,7 @@ pub(super) fn result_span(body: &Expr) -> Span {
 }
 
 fn unique_binders<'a>(binders: impl Iterator<Item = (&'a Name, Span)>) -> Check<()> {
-    let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+    let mut seen: HashMap<&str, Span> = HashMap::default();
     for (name, span) in binders {
         if let Some(first) = seen.insert(name, span) {
             return fail(duplicate_binder(name, span, first));

@@ -9,7 +9,7 @@
 //! **Cost.** Nodes and steps are counted; whoever drives the graph asks [`Graph::exhausted`].
 //! No function here recurses: types may be as deep as there are nodes.
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use crate::ast::Name;
 
@@ -101,7 +101,7 @@ pub(crate) struct Graph {
     max_nodes: usize,
     pub(crate) steps: u64,
     walks: u32,
-    labels: FxHashMap<Name, Label>,
+    labels: HashMap<Name, Label>,
     pub(crate) label_names: Vec<Name>,
     pub(crate) type_names: Vec<Name>,
     undo: Vec<Undo>,

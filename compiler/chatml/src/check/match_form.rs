@@ -1,5 +1,7 @@
 //! `match`: redundancy, typing of arms, exhaustiveness (spec 05 section 5.6).
 
+use std::collections::{HashMap, HashSet};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{Reason, listed};
@@ -156,7 +158,7 @@ impl Checker {
 
     fn typed_redundancy(&mut self, scrutinee: Ty, arms: &[Arm]) -> Check<()> {
         let mut covered: FxHashMap<Label, Span> = FxHashMap::default();
-        let mut literals: FxHashSet<Literal<'_>> = FxHashSet::default();
+        let mut literals: HashSet<Literal<'_>> = HashSet::new();
         for arm in arms {
             if is_catch_all(&arm.pattern) && self.all_covered(scrutinee, &covered, &literals) {
                 let message = "the arms before cover every value, so this one never applies";
@@ -191,7 +193,7 @@ impl Checker {
         &mut self,
         scrutinee: Ty,
         covered: &FxHashMap<Label, Span>,
-        literals: &FxHashSet<Literal<'_>>,
+        literals: &HashSet<Literal<'_>>,
     ) -> bool {
         match self.graph.shape(scrutinee) {
             Shape::Bool => {
@@ -214,7 +216,7 @@ impl Checker {
 /// Step 2: what can be said without types.
 fn plain_redundancy(arms: &[Arm]) -> Check<()> {
     let mut catch_all: Option<Span> = None;
-    let mut seen: FxHashMap<Literal<'_>, Span> = FxHashMap::default();
+    let mut seen: HashMap<Literal<'_>, Span> = HashMap::new();
     for arm in arms {
         let span = arm.pattern.span;
         if let Some(first) = catch_all {

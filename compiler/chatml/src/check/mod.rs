@@ -25,6 +25,8 @@ mod suggest;
 mod tests;
 mod unify;
 
+use std::collections::HashMap;
+
 use rustc_hash::FxHashMap;
 
 pub use entry::{EntryPoint, EntryReport, EntryRequest, check_entries, default_entry};
@@ -125,7 +127,7 @@ pub fn check(program: &Program, kind: Kind) -> Checked {
     let mut checker = Checker {
         graph: Graph::new(program.expr_count),
         scope: Scope::new(kind),
-        types: FxHashMap::default(),
+        types: HashMap::new(),
         library_types: FxHashMap::default(),
         builtins: FxHashMap::default(),
         expr_types: vec![None; program.expr_count as usize],
@@ -168,7 +170,7 @@ struct TypeName {
 struct Checker {
     graph: Graph,
     scope: Scope,
-    types: FxHashMap<Name, TypeName>,
+    types: HashMap<Name, TypeName>,
     library_types: FxHashMap<&'static str, Ty>,
     /// Schemes of library functions used so far.
     builtins: FxHashMap<BuiltinId, Ty>,

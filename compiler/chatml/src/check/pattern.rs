@@ -1,6 +1,6 @@
 //! Patterns against types, and which patterns match everything (spec 05 section 5.6).
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use super::binding::{Watch, duplicate_binder};
 use super::conflict::Reason;
@@ -13,7 +13,7 @@ impl Checker {
     /// Checks an arm's pattern and binds its variables.
     pub(super) fn pattern(&mut self, pattern: &Pattern, scrutinee: Ty) -> Check<()> {
         unique_labels(pattern)?;
-        let mut binders = FxHashMap::default();
+        let mut binders = HashMap::default();
         collect_binders(pattern, &mut binders)?;
         let mut variables = Vec::new();
         let ty = self.pattern_type(pattern, &mut variables)?;
@@ -99,7 +99,7 @@ fn unique_labels(pattern: &Pattern) -> Check<()> {
     }
 }
 
-fn collect_binders<'p>(pattern: &'p Pattern, seen: &mut FxHashMap<&'p str, Span>) -> Check<()> {
+fn collect_binders<'p>(pattern: &'p Pattern, seen: &mut HashMap<&'p str, Span>) -> Check<()> {
     match &pattern.kind {
         PatternKind::Var(name) => match seen.insert(name, pattern.span) {
             Some(first) => fail(duplicate_binder(name, pattern.span, first)),

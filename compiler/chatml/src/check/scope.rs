@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use super::graph::Ty;
 use crate::ast::Name;
@@ -26,7 +26,7 @@ pub(super) enum Meaning {
 }
 
 /// What a module exports. While the module is being checked, what it has exported so far.
-pub(super) type Exports = Rc<RefCell<FxHashMap<Name, Definition>>>;
+pub(super) type Exports = Rc<RefCell<HashMap<Name, Definition>>>;
 
 /// A name's meaning and where it comes from.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ pub(super) struct Local {
 
 pub(super) struct Scope {
     kind: Kind,
-    names: FxHashMap<Name, Vec<Definition>>,
+    names: HashMap<Name, Vec<Definition>>,
     /// Names in the order they were defined.
     order: Vec<Name>,
     pub(super) locals: Vec<Local>,
@@ -59,7 +59,7 @@ impl Scope {
     pub(super) fn new(kind: Kind) -> Self {
         Self {
             kind,
-            names: FxHashMap::default(),
+            names: HashMap::default(),
             order: Vec::new(),
             locals: Vec::new(),
             open_failed: false,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use super::graph::{Graph, TOP};
 use super::scope::{Definition, Exports, Meaning};
@@ -119,7 +119,7 @@ impl Checker {
     }
 
     fn module(&mut self, name: &Ident, body: &[Statement], exports: Option<&Exports>) -> Check<()> {
-        let own: Exports = Rc::new(RefCell::new(FxHashMap::default()));
+        let own: Exports = Rc::new(RefCell::new(HashMap::default()));
         let mark = self.scope.mark();
         // Inside, `M.x` is what the module has exported so far.
         self.define_top(&name.name, name.span, Meaning::Module(own.clone()), None);

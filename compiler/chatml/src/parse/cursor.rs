@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use std::collections::HashSet;
 
 use super::{Failed, Parse};
 use crate::ast::{Expr, ExprId, ExprKind, Ident, MAX_NESTING, Name};
@@ -16,7 +16,7 @@ pub(super) struct Parser<'s> {
     pub(super) at: usize,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
-    names: FxHashSet<Arc<str>>,
+    names: HashSet<Arc<str>>,
     next_id: u32,
     depth: u32,
     /// Opening tokens of the constructs around the current token.
@@ -37,7 +37,7 @@ impl<'s> Parser<'s> {
             at: 0,
             errors: Vec::new(),
             warnings: Vec::new(),
-            names: FxHashSet::default(),
+            names: HashSet::default(),
             next_id: 0,
             depth: 0,
             openings: Vec::new(),

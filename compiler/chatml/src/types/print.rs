@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use std::collections::HashSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NodeId, NodeKind, TypeGraph};
@@ -145,7 +147,7 @@ struct Printer<'g> {
     names: &'g mut VariableNames,
     loops: FxHashSet<NodeId>,
     bound: FxHashMap<NodeId, String>,
-    taken: FxHashSet<Arc<str>>,
+    taken: HashSet<Arc<str>>,
     stack: Vec<Item>,
     out: String,
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use super::{NodeId, NodeKind, TypeGraph, TypeNode};
 
@@ -41,8 +41,8 @@ pub fn parse_type<'a>(
 ) -> Result<TypeGraph, TextError> {
     let mut builder = Builder {
         nodes: Vec::new(),
-        variables: FxHashMap::default(),
-        aliases: FxHashMap::default(),
+        variables: HashMap::default(),
+        aliases: HashMap::default(),
         alias,
     };
     let mut reader = Reader::new(text);
@@ -56,8 +56,8 @@ pub fn parse_type<'a>(
 
 struct Builder<'a, 'f> {
     nodes: Vec<TypeNode>,
-    variables: FxHashMap<String, NodeId>,
-    aliases: FxHashMap<String, Alias>,
+    variables: HashMap<String, NodeId>,
+    aliases: HashMap<String, Alias>,
     alias: &'f dyn Fn(&str) -> Option<&'a str>,
 }
 
