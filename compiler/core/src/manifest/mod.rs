@@ -7,6 +7,8 @@ pub mod json;
 pub mod model;
 pub(crate) mod order;
 mod paths;
+pub mod policy;
+pub mod words;
 mod writer;
 
 pub use canonical::{
@@ -15,3 +17,5 @@ pub use canonical::{
 };
 pub use digest::{hex, sha256_hex};
 pub use model::*;
+pub use policy::*;
+pub use words::*;
