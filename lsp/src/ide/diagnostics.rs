@@ -6,7 +6,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use chatmd_compiler::compile::{CompiledFile, Span};
 use chatmd_compiler::db::{Db, Root};
-use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, Fix, Place, Severity};
+use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, Fix, IMPORTED_HERE, Place, Severity};
 use chatmd_compiler::expand::expand;
 use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
 
@@ -211,12 +211,7 @@ impl Analysis {
         let mut edits = Vec::with_capacity(fix.edits.len());
         for edit in &fix.edits {
             let at = self.compilation.locate(edit.place)?;
-            let secrets = at.file.secrets();
-            let next = secrets.partition_point(|secret| secret.end <= at.span.start);
-            if secrets
-                .get(next)
-                .is_some_and(|secret| secret.start < at.span.end)
-            {
+            if at.file.holds_secret(at.span) {
                 return None;
             }
             edits.push(Edit {
@@ -231,9 +226,6 @@ impl Analysis {
         })
     }
 }
-
-/// The compiler's label on each import of the chain that leads to a finding.
-const IMPORTED_HERE: &str = "imported here";
 
 /// The code for what a workspace that is not trusted may not read.
 const RESTRICTED: &str = "chatmd.lsp.restricted";

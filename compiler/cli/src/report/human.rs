@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ariadne::{CharSet, Color, Config, IndexType, LabelAttach, Report, ReportKind, Source};
-use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, Label, Severity};
+use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, IMPORTED_HERE, Label, Severity};
 use chatmd_compiler::{Compilation, SafeText};
 
 use super::excerpt::{self, Excerpt};
@@ -19,7 +19,6 @@ use super::{Findings, heading, repair};
 const MAX_CHAIN_LABELS: usize = 4;
 /// Last line of a file with long lines that is drawn: cutting a file costs its line count.
 const MAX_CUT_LINE: u32 = 200_000;
-const IMPORTED: &str = "imported here";
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
@@ -272,8 +271,8 @@ fn color(severity: Severity) -> Color {
 fn labels<'d>(compilation: &Compilation, found: &'d Diagnostic) -> Vec<(&'d Label, bool)> {
     let mut chain = 0;
     let secondary = found.secondary.iter().filter(|label| {
-        chain += usize::from(label.text == IMPORTED);
-        label.text != IMPORTED || chain <= MAX_CHAIN_LABELS
+        chain += usize::from(label.text == IMPORTED_HERE);
+        label.text != IMPORTED_HERE || chain <= MAX_CHAIN_LABELS
     });
     let mut labels: Vec<_> = std::iter::once((&found.primary, true))
         .chain(secondary.map(|label| (label, false)))
@@ -332,7 +331,7 @@ fn advice(compilation: &Compilation, found: &Diagnostic, style: Style, text: &mu
     let chain = found
         .secondary
         .iter()
-        .filter(|label| label.text == IMPORTED)
+        .filter(|label| label.text == IMPORTED_HERE)
         .count();
     if chain > MAX_CHAIN_LABELS {
         let more = chain - MAX_CHAIN_LABELS;

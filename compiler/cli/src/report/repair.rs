@@ -1,6 +1,7 @@
 //! The source lines that a fix would leave.
 
 use chatmd_compiler::Compilation;
+use chatmd_compiler::compile::Span;
 use chatmd_compiler::diagnostics::Fix;
 
 /// Most lines of repaired text that are worth showing.
@@ -11,12 +12,9 @@ const MAX_LINE_BYTES: usize = 400;
 /// Whether a fix rewrites a literal secret: its text then holds the secret.
 pub fn touches_secret(compilation: &Compilation, fix: &Fix) -> bool {
     fix.edits.iter().any(|edit| {
-        compilation.locate(edit.place).is_some_and(|at| {
-            let secrets = at.file.secrets().iter();
-            secrets
-                .clone()
-                .any(|s| s.start < at.span.end && s.end > at.span.start)
-        })
+        compilation
+            .locate(edit.place)
+            .is_some_and(|at| at.file.holds_secret(at.span))
     })
 }
 
@@ -45,11 +43,7 @@ pub fn lines(compilation: &Compilation, fix: &Fix) -> Vec<(u32, String)> {
     let begin = index.line(first_line).start;
     let end = index.line(last_line).end;
     // What a fix makes of a secret is not for the eye.
-    if file
-        .secrets()
-        .iter()
-        .any(|secret| secret.start < end && secret.end > begin)
-    {
+    if file.holds_secret(Span::new(begin, end)) {
         return Vec::new();
     }
     let mut repaired = String::new();

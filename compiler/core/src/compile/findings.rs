@@ -7,7 +7,7 @@ use chatmd_syntax::tree::SyntaxSeverity;
 
 use super::{CompiledFile, position, programs};
 use crate::db::{self, Db};
-use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, Label, Place, Severity};
+use crate::diagnostics::{Diagnostic, Edit, FileIndex, Fix, IMPORTED_HERE, Label, Place, Severity};
 use crate::expand::{ExpandedFile, Expansion, Reading};
 use crate::resolve::Resolution;
 
@@ -216,7 +216,7 @@ fn add_import_chain(found: &mut Diagnostic, expansion: &Expansion) {
         if !known && found.primary.place != *place {
             found.secondary.push(Label {
                 place: *place,
-                text: "imported here".to_owned(),
+                text: IMPORTED_HERE.to_owned(),
             });
         }
     }

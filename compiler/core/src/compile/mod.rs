@@ -157,6 +157,16 @@ impl CompiledFile {
             .get_or_init(|| secrets::literal_values(&self.text))
     }
 
+    /// Whether a part of a literal secret lies in that span, so that nothing may show what stands
+    /// there or what a repair makes of it.
+    pub fn holds_secret(&self, span: Span) -> bool {
+        let secrets = self.secrets();
+        let next = secrets.partition_point(|secret| secret.end <= span.start);
+        secrets
+            .get(next)
+            .is_some_and(|secret| secret.start < span.end)
+    }
+
     fn location(&self, place: Place) -> Location<'_> {
         let span = position::absolute(place, &self.item_starts, &self.text);
         let lines = self.lines();

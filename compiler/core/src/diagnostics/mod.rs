@@ -52,6 +52,10 @@ pub struct Label {
     pub text: String,
 }
 
+/// Text of the labels that lead from a finding in an imported file to the document: one on each
+/// import on the way, innermost first.
+pub const IMPORTED_HERE: &str = "imported here";
+
 /// One replacement of a [`Fix`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
