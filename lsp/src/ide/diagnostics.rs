@@ -73,6 +73,8 @@ pub struct Finding {
     pub span: Span,
     /// Stable code.
     pub code: &'static str,
+    /// Inner code, for what the checker of programs finds.
+    pub detail: Option<&'static str>,
     /// Error, warning or note.
     pub severity: Severity,
     /// Whether a script is to blame.
@@ -155,6 +157,7 @@ impl Analysis {
             file: FileIndex(0),
             span,
             code: "chatmd.lsp.import_has_errors",
+            detail: None,
             severity: Severity::Note,
             in_script: false,
             message,
@@ -178,6 +181,7 @@ impl Analysis {
             file: at.index,
             span: at.span,
             code: found.code,
+            detail: found.detail,
             severity: match found.code {
                 // No manifest is made without what was not read, but nobody did anything wrong.
                 RESTRICTED => Severity::Note,
@@ -185,7 +189,7 @@ impl Analysis {
             },
             in_script: found.detail.is_some() || found.code.starts_with("chatml."),
             message,
-            tag: tag(found.code),
+            tag: tag(found.detail.unwrap_or(found.code)),
             related: secondary
                 .filter_map(|label| self.related(label.place, &label.text))
                 .collect(),
@@ -248,5 +252,45 @@ fn tag(code: &str) -> Option<Tag> {
             Some(Tag::Deprecated)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use chatmd_compiler::db::{Database, MemoryFileSystem};
+
+    use super::*;
+
+    /// The tag belongs to the inner code: the outer one is that of every mistake in a program.
+    #[test]
+    fn programs_are_tagged_by_their_inner_codes() {
+        let text = "<script id=\"s\" language=\"chatml\" kind=\"moderator\">\n\
+                    let initial_state = ()\n\
+                    let on_event c s e = Task.pure(s)\n\
+                    let f x = match x with | _ -> 1 | y -> 2\n\
+                    let a = let b = 1 in 2\n</script>\n";
+        let system: MemoryFileSystem = [("/w/a.chatmd", text.as_bytes())].into_iter().collect();
+        let mut db = Database::new(system);
+        let root = db.root_from_path("a.chatmd".into(), "/w".into()).unwrap();
+        let analysis = analyse(&db, root, &CompileOptions::for_this_machine());
+        let findings: Vec<_> = analysis
+            .findings()
+            .map(|found| (found.code, found.detail, found.tag, found.in_script))
+            .collect();
+        let unnecessary = Some(Tag::Unnecessary);
+        assert_eq!(
+            findings,
+            [
+                (
+                    "shell.chatml_compile",
+                    Some("chatml.type.redundant_arm"),
+                    unnecessary,
+                    true
+                ),
+                ("chatml.lint.unused_binding", None, unnecessary, true),
+            ]
+        );
     }
 }

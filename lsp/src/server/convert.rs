@@ -116,7 +116,12 @@ impl Converter<'_> {
                     Tag::Deprecated => DiagnosticTag::DEPRECATED,
                 }]
             }),
-            data: Some(json!({"v": 1, "code": found.code, "fix": repairs})),
+            data: Some(match found.detail {
+                Some(detail) => {
+                    json!({"v": 1, "code": found.code, "detail": detail, "fix": repairs})
+                }
+                None => json!({"v": 1, "code": found.code, "fix": repairs}),
+            }),
         })
     }
 
