@@ -23,6 +23,8 @@ pub(crate) struct Landmarks<'t> {
     ends: Vec<Offsets>,
     line_ends: Vec<Offsets>,
     unknown_ends: HashMap<&'t str, Offsets>,
+    /// Sound end tags with a name outside the vocabulary, whole and name, in order.
+    misspelt_ends: Vec<(Span, Span)>,
 }
 
 impl<'t> Landmarks<'t> {
@@ -38,6 +40,7 @@ impl<'t> Landmarks<'t> {
             ends: known(),
             line_ends: known(),
             unknown_ends: HashMap::new(),
+            misspelt_ends: Vec::new(),
         };
         for item in items {
             match item.kind {
@@ -49,6 +52,9 @@ impl<'t> Landmarks<'t> {
                         if end.first_on_line {
                             push(&mut table.line_ends, tag, at);
                         }
+                    }
+                    if end.tag.is_none() && end.closed && end.junk.is_none() {
+                        table.misspelt_ends.push((item.span, end.name));
                     }
                     // A shell name outside shell scope is looked up by its text.
                     if end.tag.is_none_or(Tag::is_shell) {
@@ -77,6 +83,17 @@ impl<'t> Landmarks<'t> {
     /// The same for an unknown name.
     pub(crate) fn unknown_end(&self, name: &str, from: u32) -> Option<u32> {
         self.unknown_ends.get(name)?.next(from)
+    }
+
+    /// End tags with a name outside the vocabulary in `range`, whole and name, last one first.
+    pub(crate) fn misspelt_ends(&self, range: Span) -> impl Iterator<Item = (Span, Span)> {
+        let behind = |at: u32| {
+            self.misspelt_ends
+                .partition_point(|(tag, _)| tag.start < at)
+        };
+        let (from, to) = (behind(range.start), behind(range.end));
+        let found = self.misspelt_ends.get(from..to).unwrap_or_default();
+        found.iter().rev().copied()
     }
 
     /// The same for an end tag that is the first thing on its line.

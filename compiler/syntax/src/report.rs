@@ -375,6 +375,40 @@ pub(crate) enum ClosedBy {
     EndOfFile(u32),
 }
 
+impl ClosedBy {
+    /// Where that is.
+    pub(crate) fn start(self) -> u32 {
+        match self {
+            ClosedBy::EndTag(span) | ClosedBy::Fence(span) => span.start,
+            ClosedBy::EndOfFile(at) => at,
+        }
+    }
+}
+
+/// An unclosed element whose end tag is there, with a slip in its name.
+pub(crate) fn misspelt_end_tag(
+    name: &str,
+    start_tag: Span,
+    end_tag: Span,
+    written: &str,
+) -> SyntaxDiagnostic {
+    error(
+        "chatmd.unclosed_element",
+        start_tag,
+        "never closed",
+        format!("`<{name}>` has no end tag `</{name}>`"),
+    )
+    .second(end_tag, format!("did you mean `</{name}>`?"))
+    .help(format!(
+        "`</{}>` is no end tag here but words of the text",
+        quote(written)
+    ))
+    .fix(
+        format!("write `</{name}>`"),
+        vec![(end_tag, format!("</{name}>"))],
+    )
+}
+
 pub(crate) fn unclosed_element(
     name: &str,
     start_tag: Span,

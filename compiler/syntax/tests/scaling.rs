@@ -88,6 +88,16 @@ fn every_shape_is_linear() {
             "unclosed inside",
             Box::new(repeat("<user><agent src=\"a\"><doc></user>\n")),
         ),
+        (
+            "misspelt end tags in unclosed elements",
+            Box::new(repeat(
+                "<user><agent src=\"a\"><agent src=\"a\"></agnt></agen></user>\n",
+            )),
+        ),
+        (
+            "fences in front of end tags astray",
+            Box::new(repeat("<user>\n<tool name=\"t\"/>\n</agent></usr>\n")),
+        ),
         ("comments without end", Box::new(repeat("<!-- x\n"))),
         (
             "comments without end on one line",

@@ -5,8 +5,11 @@ use crate::context::Context;
 use crate::item::EndTag;
 use crate::nearest::nearest;
 use crate::report::{self, ClosedBy};
-use crate::tree::Node;
+use crate::tree::{MAX_DIAGNOSTICS, Node};
 use crate::{Span, Tag};
+
+/// Most end tags with unknown names that are compared with the name of an unclosed element.
+const MAX_MISSPELT: usize = 64;
 
 impl<'t> Builder<'t> {
     pub(super) fn end(&mut self, span: Span, end: EndTag) {
@@ -83,14 +86,7 @@ impl<'t> Builder<'t> {
                 return;
             }
             if top.report {
-                let by = ClosedBy::EndTag(end_tag);
-                let found = report::unclosed_element(
-                    self.slice(top.name),
-                    top.start_tag,
-                    by,
-                    !top.first_on_line,
-                );
-                self.report(found, None, None);
+                self.report_unclosed(&top, ClosedBy::EndTag(end_tag), None);
             }
             self.pop(None, end_tag.start);
         }
@@ -114,6 +110,9 @@ impl<'t> Builder<'t> {
             None
         };
         let later = meant.is_none() && self.top_closes_later(&top, span.end);
+        if meant.is_none() && !later && self.resume_at_fence() {
+            return;
+        }
         if !self.is_quiet() {
             let expected: &str = match meant {
                 Some(tag) => tag.as_str(),
@@ -136,6 +135,45 @@ impl<'t> Builder<'t> {
         } else {
             self.pop(Some(span), span.end);
         }
+    }
+
+    /// Reports an element without an end tag. An end tag between its start and the place where it
+    /// is taken to end that nearly bears its name is the one that was meant.
+    pub(super) fn report_unclosed(&mut self, open: &Open, by: ClosedBy, element: Option<Span>) {
+        if self.diagnostics.len() > MAX_DIAGNOSTICS {
+            return;
+        }
+        let name = self.slice(open.name);
+        let found = match self.misspelt_end(open, by.start()) {
+            Some((tag, written)) => {
+                report::misspelt_end_tag(name, open.start_tag, tag, self.slice(written))
+            }
+            None => report::unclosed_element(name, open.start_tag, by, !open.first_on_line),
+        };
+        self.report(found, None, element);
+    }
+
+    /// The last end tag before `stop`, whole and name, whose name nearly is that of `open` and which
+    /// closes no unknown element of the text.
+    fn misspelt_end(&mut self, open: &Open, stop: u32) -> Option<(Span, Span)> {
+        let name = self.slice(open.name);
+        let text = self.text;
+        let slice = |span: Span| text.get(span.range()).unwrap_or_default();
+        let inside = Span::new(open.start_tag.end, stop.max(open.start_tag.end));
+        let is_near = |written: &str| {
+            written.eq_ignore_ascii_case(name) || nearest(written, [name]).is_some()
+        };
+        let (tag, written) = {
+            let mut last = self.landmarks().misspelt_ends(inside).take(MAX_MISSPELT);
+            last.find(|(_, written)| is_near(slice(*written)))?
+        };
+        let before = slice(Span::new(inside.start, tag.start));
+        if !self.scanner.afford(before.len()) {
+            return None;
+        }
+        let opens = memchr::memmem::find_iter(before.as_bytes(), slice(written).as_bytes())
+            .any(|at| before.get(..at).is_some_and(|before| before.ends_with('<')));
+        (!opens).then_some((tag, written))
     }
 
     /// The open element whose name an unknown end tag most likely misspells.

@@ -2,7 +2,7 @@
 
 use super::{Builder, TopRun};
 use crate::Span;
-use crate::report::{self, ClosedBy};
+use crate::report::ClosedBy;
 use crate::tree::{Node, NodeId};
 
 /// Most times a file is resumed at a fence.
@@ -68,12 +68,22 @@ impl Builder<'_> {
         }
         if outermost.report {
             let by = fence.map_or(ClosedBy::EndOfFile(end), ClosedBy::Fence);
-            let prose = !outermost.first_on_line;
-            let name = self.slice(outermost.name);
-            let found = report::unclosed_element(name, outermost.start_tag, by, prose);
-            self.report(found, None, Some(outermost.name));
+            self.report_unclosed(&outermost, by, Some(outermost.name));
         }
         fence.is_some()
+    }
+
+    /// Handles an end tag that would close the outermost element although it does not bear its
+    /// name: with a fence inside, the element was left open before that fence, and the end tag is
+    /// one of its own that went astray. True when parsing goes on at the fence.
+    pub(super) fn resume_at_fence(&mut self) -> bool {
+        let [outermost] = self.stack.as_slice() else {
+            return false;
+        };
+        if !outermost.report || self.checkpoint.is_none() || self.rewinds >= MAX_REWINDS {
+            return false;
+        }
+        self.finish()
     }
 
     fn restore(&mut self, checkpoint: Checkpoint) {
