@@ -9,6 +9,7 @@ pub mod compile;
 pub mod db;
 pub mod decl;
 pub mod diagnostics;
+pub mod evaluation;
 pub mod expand;
 pub mod graph;
 pub mod lower;

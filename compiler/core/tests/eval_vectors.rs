@@ -4,17 +4,13 @@
 
 use camino::Utf8Path;
 use chatmd_compiler::db::{Database, MemoryFileSystem};
-use chatmd_compiler::manifest::{
-    ApprovalProvider, FixedArg, Manifest, Mode, Platform, Runtime, Tool,
+use chatmd_compiler::evaluation::{
+    CommandEvaluation, Detail, Request, RequestText, Scope, SymbolicEvaluation, evaluate,
 };
-use chatmd_compiler::symbolic::{SymbolicDirectories, SymbolicRuntime, symbolic_runtime};
+use chatmd_compiler::manifest::{Manifest, Mode, Platform, Tool};
 use chatmd_compiler::{CompileOptions, compile};
-use chatmd_policy::facts::StdinKind;
+use chatmd_policy::ScriptsNotRun;
 use chatmd_policy::symbolic::SymbolicFacts;
-use chatmd_policy::{
-    Action, CommandFacts, Decision, NoObserver, Observer, RequestKind, RuleEvaluation,
-    ScriptsNotRun, chain, check_capabilities, decide, infer_effects,
-};
 use serde_json::{Value, json};
 
 fn manifest_of(document: &str) -> Manifest {
@@ -35,68 +31,10 @@ fn manifest_of(document: &str) -> Manifest {
     std::sync::Arc::unwrap_or_clone(manifest)
 }
 
-struct Everything;
-
-impl Observer for Everything {
-    fn wants_rules(&self) -> bool {
-        true
-    }
-
-    fn rule(&mut self, _: RuleEvaluation<'_>) {}
-}
-
 /// One command: its JSON as the vectors write it.
-fn stage(
-    symbolic: &SymbolicRuntime,
-    runtime: &Runtime,
-    kind: RequestKind,
-    argv: Vec<String>,
-    script: Option<String>,
-) -> Value {
-    let facts = CommandFacts {
-        executable: symbolic.host.resolve(&argv[0], &symbolic.cwd),
-        cwd: symbolic.cwd.clone(),
-        kind,
-        script,
-        stdin: StdinKind::Empty,
-        stdin_bytes: 0,
-        environment: symbolic.environment.clone(),
-        argv,
-    };
-    let policy = &symbolic.policy;
-    let effects = infer_effects(&facts, &symbolic.host, policy.direct());
-    let failures = check_capabilities(policy.capabilities(), &effects, &symbolic.host);
-    let one = |observer: &mut dyn Observer| -> Decision {
-        decide(
-            policy,
-            &facts,
-            &effects,
-            &symbolic.host,
-            &mut ScriptsNotRun,
-            observer,
-        )
-    };
-    let decision = one(&mut NoObserver);
-    assert_eq!(
-        decision,
-        one(&mut Everything),
-        "an observer changed the decision"
-    );
-    let nobody = runtime.approvals.provider == ApprovalProvider::None
-        && runtime.reviewers.entries.is_empty();
-    let outcome = if facts.executable.is_none() {
-        "unresolvable"
-    } else if !failures.is_empty() {
-        "would_reject"
-    } else {
-        match decision.action {
-            Action::Allow => "would_run",
-            Action::Ask if nobody => "would_deny",
-            Action::Ask => "would_ask",
-            Action::Deny => "would_deny",
-        }
-    };
-    let mut set: Vec<String> = effects
+fn stage(command: &CommandEvaluation) -> Value {
+    let mut set: Vec<String> = command
+        .effects
         .iter()
         .map(|effect| match effect.path() {
             Some(path) => format!("{}:{path}", effect.kind().as_str()),
@@ -106,69 +44,25 @@ fn stage(
     set.sort();
     set.dedup();
     json!({
-        "argv": facts.argv, "outcome": outcome, "effects": set, "fired": decision.fired,
-        "policy": decision.action.as_str(),
+        "argv": command.argv, "outcome": command.outcome.as_str(), "effects": set,
+        "fired": command.decision.fired, "policy": command.decision.action.as_str(),
     })
 }
 
-fn words(case: &Value) -> Vec<String> {
-    match case {
-        Value::Array(words) => words
-            .iter()
-            .map(|w| w.as_str().unwrap().to_owned())
-            .collect(),
-        Value::String(text) if text.trim().is_empty() => Vec::new(),
-        Value::String(text) => chain::parse(text).unwrap().single().unwrap().to_vec(),
-        other => panic!("case {other}"),
-    }
-}
-
-/// Kind, argv and script.
-type CaseCommand = (RequestKind, Vec<String>, Option<String>);
-
-/// The commands of a case, or the code of a refused input.
-fn commands(
-    manifest: &Manifest,
-    tool: Option<&Tool>,
-    case: &Value,
-) -> Result<Vec<CaseCommand>, &'static str> {
-    let structured = |argv| (RequestKind::Structured, argv, None);
-    let directories = SymbolicDirectories::new(manifest);
-    Ok(match tool.map(|tool| &tool.mode) {
-        None if case.is_array() => vec![structured(words(case))],
-        None | Some(Mode::Chain {}) => chain::parse(case.as_str().unwrap())
-            .map_err(chain::ChainFault::code)?
-            .commands()
-            .map(|argv| structured(argv.clone()))
-            .collect(),
-        Some(Mode::Structured {}) => vec![structured(words(case))],
-        Some(Mode::Fixed {
-            program,
-            executable_ref,
-            arguments,
-            ..
-        }) => {
-            let mut argv = vec![program.clone().or(executable_ref.clone()).unwrap()];
-            argv.extend(arguments.iter().map(|argument| match argument {
-                FixedArg::Literal { value } => value.clone(),
-                FixedArg::Path { path } => directories.resolve(path),
-                FixedArg::SecretEnv { .. } => panic!("no vector has a secret argument"),
-            }));
-            argv.extend(words(case));
-            vec![structured(argv)]
-        }
-        Some(Mode::Raw {
-            executable,
-            arguments_before_script,
-        }) => {
-            let script = case.as_str().unwrap().to_owned();
-            let mut argv = vec![directories.resolve(executable)];
-            argv.extend(arguments_before_script.iter().cloned());
-            argv.push(script.clone());
-            vec![(RequestKind::RawShell, argv, Some(script))]
-        }
-        Some(Mode::Script { .. }) => panic!("no vector has a script tool"),
-    })
+/// The text of a case in the form that its target takes.
+fn request(tool: Option<&Tool>, case: &Value) -> Request {
+    let text = match (case, tool.map(|tool| &tool.mode)) {
+        (Value::Array(words), _) => RequestText::Argv(
+            words
+                .iter()
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect(),
+        ),
+        (Value::String(text), Some(Mode::Raw { .. })) => RequestText::Script(text.clone()),
+        (Value::String(text), _) => RequestText::Command(text.clone()),
+        (other, _) => panic!("case {other}"),
+    };
+    Request::new(text)
 }
 
 fn run(case: &Value) -> Value {
@@ -198,23 +92,38 @@ fn run(case: &Value) -> Value {
     {
         facts.add(fact.as_str().unwrap()).unwrap();
     }
-    let symbolic = symbolic_runtime(&manifest, runtime, facts, None).unwrap();
-    let commands = match commands(&manifest, tool, &case["case"]) {
-        Ok(commands) => commands,
-        Err(code) => return json!({"outcome": "would_reject", "code": code}),
+    let host = SymbolicEvaluation::new(&manifest, runtime, facts, None).unwrap();
+    let scope = Scope {
+        manifest_sha256: "",
+        runtime,
+        tool,
+        host: &host,
+        compilation: None,
     };
-    let stages: Vec<Value> = commands
-        .into_iter()
-        .map(|(kind, argv, script)| stage(&symbolic, runtime, kind, argv, script))
-        .collect();
-    let rank = |stage: &Value| match stage["outcome"].as_str().unwrap() {
-        "would_run" => 0,
-        "would_ask" => 1,
-        "would_deny" => 2,
-        _ => 3,
+    let request = request(tool, &case["case"]);
+    let evaluated = |rules| {
+        let detail = Detail {
+            rules,
+            extensions_pass: true,
+            ..Detail::default()
+        };
+        evaluate(&scope, request.clone(), &mut ScriptsNotRun, detail).unwrap()
     };
-    let worst = stages.iter().max_by_key(|stage| rank(stage)).unwrap();
-    let mut result = json!({"outcome": worst["outcome"], "stages": stages});
+    let evaluation = evaluated(false);
+    let recorded = evaluated(true);
+    for (plain, recorded) in evaluation.commands.iter().zip(&recorded.commands) {
+        assert_eq!(
+            plain.decision, recorded.decision,
+            "an observer changed the decision"
+        );
+    }
+    let stages: Vec<Value> = evaluation.commands.iter().map(stage).collect();
+    let mut result = json!({"outcome": evaluation.outcome.as_str()});
+    if stages.is_empty() {
+        result["code"] = json!(evaluation.code);
+    } else {
+        result["stages"] = json!(stages);
+    }
     if let [only] = stages.as_slice() {
         for member in ["effects", "fired", "policy"] {
             result[member] = only[member].clone();

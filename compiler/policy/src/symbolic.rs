@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::facts::{ExecutableFacts, Located, PathFault, PolicyHost};
 use crate::paths::{self, is_within, join, normalise};
+use crate::trace::{Known, TrustTrace};
 
 /// `${workspace}`, `${tool_dir}` and `${prompt_dir}`.
 pub const WORKSPACE: &str = "/ws";
@@ -259,6 +260,17 @@ fn split_facts(text: &str) -> impl Iterator<Item = &str> {
     .filter(|fact| !fact.is_empty())
 }
 
+/// A resolved program with what its trust is made of.
+struct Judged {
+    facts: ExecutableFacts,
+    system: bool,
+    /// T1.
+    named: bool,
+    /// Not T2.
+    writable: bool,
+    pinned: bool,
+}
+
 /// Facts of the symbolic host for one runtime.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolicHost {
@@ -279,6 +291,30 @@ impl SymbolicHost {
 
     /// Resolves the program of a command; `None`: not found.
     pub fn resolve(&self, program: &str, cwd: &str) -> Option<ExecutableFacts> {
+        self.judge(program, cwd).map(|judged| judged.facts)
+    }
+
+    /// Class of spec 12 section 2.5: `local` or `system`.
+    pub fn class(&self, program: &str, cwd: &str) -> Option<&'static str> {
+        let judged = self.judge(program, cwd)?;
+        Some(if judged.system { "system" } else { "local" })
+    }
+
+    /// The conditions of trust, one by one (spec 06 section 3.2). A digest always matches here.
+    pub fn trust(&self, program: &str, cwd: &str) -> Option<TrustTrace> {
+        let judged = self.judge(program, cwd)?;
+        let known = |holds| if holds { Known::Yes } else { Known::No };
+        Some(TrustTrace {
+            t1: known(judged.named),
+            t2: known(!judged.writable),
+            t3: Known::Yes,
+            t4: known(!judged.facts.set_id),
+            t5: known(!judged.facts.modifiable || judged.pinned),
+            t6: Known::Yes,
+        })
+    }
+
+    fn judge(&self, program: &str, cwd: &str) -> Option<Judged> {
         let alias = self
             .resolver
             .aliases
@@ -315,18 +351,25 @@ impl SymbolicHost {
                 .any(|root| is_within(root, path))
         };
         let named = assumed || alias.is_some_and(|alias| alias.trusted) || in_root(&canonical);
-        let trusted = named && !untrusted && !file.writable && !set_id && (!modifiable || pinned);
+        let named = named && !untrusted;
+        let trusted = named && !file.writable && !set_id && (!modifiable || pinned);
         let stable = trusted || system && !file.writable && !modifiable && !below(LOCAL);
-        Some(ExecutableFacts {
-            in_trusted_root: assumed || in_root(&located),
-            interpreted: file.script || matches!(fact, Some(ProgramFact::Script)),
-            alias: alias.is_some(),
-            located,
-            canonical,
-            trusted,
-            stable,
-            modifiable,
-            set_id,
+        Some(Judged {
+            facts: ExecutableFacts {
+                in_trusted_root: assumed || in_root(&located),
+                interpreted: file.script || matches!(fact, Some(ProgramFact::Script)),
+                alias: alias.is_some(),
+                located,
+                canonical,
+                trusted,
+                stable,
+                modifiable,
+                set_id,
+            },
+            system,
+            named,
+            writable: file.writable,
+            pinned,
         })
     }
 

@@ -16,7 +16,7 @@ use crate::expand::{Reading, expand};
 use crate::manifest::bundle::{self, Bundle, Content};
 use crate::manifest::json::clip;
 use crate::manifest::{Manifest, ManifestError, Platform, SourceRole};
-use crate::resolve::{Features, Material, Resolution};
+use crate::resolve::{Features, Material, Places, Resolution};
 
 pub use chatmd_syntax::{LineIndex, Position, Span};
 pub use findings::{MAX_DIAGNOSTICS, from_syntax};
@@ -66,6 +66,8 @@ pub struct Compilation {
     pub requested_sha256: Option<String>,
     /// Program texts, command texts and literal secrets that a run needs beside the manifest.
     pub material: Arc<Material>,
+    /// Where the declarations of the manifest stand; empty for a bundle.
+    pub places: Arc<Places>,
     /// Every finding: sorted by file, position and code, without repetitions, at most
     /// [`MAX_DIAGNOSTICS`] and one that says so.
     pub diagnostics: Vec<Diagnostic>,
@@ -113,6 +115,7 @@ impl Compilation {
                 scripts: bundle.scripts,
                 ..Material::default()
             }),
+            places: Arc::default(),
             diagnostics: Vec::new(),
             files: vec![file],
             directory,
@@ -267,15 +270,19 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
         fill_digests(db, &expansion, Arc::make_mut(manifest));
         requested_sha256 = crate::manifest::requested_sha256(manifest).ok();
     }
-    let material = if manifest.is_some() {
-        Arc::clone(&resolution.material)
+    let (material, places) = if manifest.is_some() {
+        (
+            Arc::clone(&resolution.material),
+            Arc::clone(&resolution.places),
+        )
     } else {
-        Arc::default()
+        (Arc::default(), Arc::default())
     };
     Arc::new(Compilation {
         manifest,
         requested_sha256,
         material,
+        places,
         diagnostics,
         files,
         directory: root.directory(db).clone(),

@@ -15,6 +15,7 @@ mod inherit;
 pub mod input;
 mod merge;
 mod output;
+mod places;
 pub(crate) mod profiles;
 pub(crate) mod reference;
 mod registry;
@@ -33,6 +34,7 @@ pub(crate) use checks::eligible;
 pub(crate) use entrypoints::surface;
 pub use features::Features;
 pub use input::{Expanded, ExpandedItem, LoadedScript, SourceFile, SourceUse};
+pub use places::{Places, RulePlace};
 
 use context::{Context, Referrer};
 
@@ -52,6 +54,8 @@ pub struct Resolution {
     pub diagnostics: Vec<Diagnostic>,
     /// What a run needs beside the manifest.
     pub material: Arc<Material>,
+    /// Where the declarations of the manifest stand. Empty when there is no manifest.
+    pub places: Arc<Places>,
     /// The programs of the document, to be checked against the surface of their kind.
     pub programs: Vec<Program>,
 }

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::effective::Effective;
 use super::features::Features;
 use super::graph;
+use super::places::Places;
 use super::profiles::{LEGACY, LEGACY_ID};
 use super::registry::{Parent, ScriptNode, field_place};
 use super::report::{Sink, error, quote};
@@ -50,6 +51,7 @@ pub(crate) fn build(
         let effective = Effective::builtin(&LEGACY, file);
         runtimes.push((effective.finish(LEGACY_ID, file, cx.platform).0, *at));
     }
+    let places = Arc::new(Places::collect(&cx, &tools));
     let dependencies = dependencies(&cx, &runtimes, &tools, moderator);
     let scripts: Vec<Script> = cx
         .registry
@@ -94,6 +96,7 @@ pub(crate) fn build(
         manifest: Some(Arc::new(manifest)),
         diagnostics: sink.diagnostics,
         material: Arc::new(material),
+        places,
         programs: Vec::new(),
     }
 }
