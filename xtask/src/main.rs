@@ -14,7 +14,8 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   demo    from a ChatMD document to a sandboxed command, step by step
-  test    everything that has to hold: format, lints, docs, every test of every crate
+  test    everything that has to hold: format, lints, docs, every fuzz target for 60 seconds, every
+          test of every crate; with `--fuzz-seconds N` each target runs for N seconds
   bench   benchmarks beside their anchors (release build, several minutes)
   fuzz    every fuzz target, or TARGET, for SECONDS (default 60); finds go to corpus/hostile
   man     manual pages into a folder (default target/man)
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = words.collect();
     let result = match command.as_str() {
         "demo" if rest.is_empty() => demo::run(),
-        "test" if rest.is_empty() => test::run(),
+        "test" => test::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "man" if rest.len() < 2 => man::run(rest.first().map(String::as_str)),

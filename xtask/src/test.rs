@@ -1,62 +1,118 @@
-//! `cargo xtask test`: cheap checks first, then every test.
+//! `cargo xtask test [--fuzz-seconds N]`: cheap checks first, then the fuzz targets, then every test.
 
+use std::process::Command;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
+use crate::fuzz;
 use crate::process::{self, cargo};
 use crate::tools::{TEST_TOOLS, ensure};
 
-/// Runs the whole suite; the last lines are `cargo test`'s own summary.
-fn step(title: &str, command: &mut std::process::Command) -> Result<()> {
-    println!("\n== {title}");
-    let started = Instant::now();
-    process::run(command)?;
-    println!("== {title}: {:.0} s", started.elapsed().as_secs_f64());
+/// A part of the suite, in the order in which the parts run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Format,
+    Lints,
+    Docs,
+    /// Tests of one package that start the program of another find it beside themselves.
+    Programs,
+    Fuzzing,
+    /// The last one: the end of the output is the summary of `cargo test`.
+    Tests,
+}
+
+const STEPS: &[Step] = &[
+    Step::Format,
+    Step::Lints,
+    Step::Docs,
+    Step::Programs,
+    Step::Fuzzing,
+    Step::Tests,
+];
+
+/// Runs the whole suite; the first step that fails ends it.
+pub fn run(words: &[String]) -> Result<()> {
+    let seconds = fuzz_seconds(words)?;
+    ensure(TEST_TOOLS)?;
+    for step in STEPS {
+        println!("\n== {}", step.title());
+        let started = Instant::now();
+        match step.command() {
+            Some(mut command) => process::run(&mut command)?,
+            None => fuzz::fuzz(fuzz::TARGETS, seconds)?,
+        }
+        if *step != Step::Tests {
+            let seconds = started.elapsed().as_secs_f64();
+            println!("== {}: {seconds:.0} s", step.title());
+        }
+    }
     Ok(())
 }
 
-/// Format, lints, docs, binaries, tests.
-pub fn run() -> Result<()> {
-    ensure(TEST_TOOLS)?;
-    step("format", cargo().args(["fmt", "--all", "--check"]))?;
-    step(
-        "lints",
-        cargo().args([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ]),
-    )?;
-    step(
-        "docs",
-        cargo()
-            .args([
-                "doc",
-                "--workspace",
-                "--no-deps",
-                "--locked",
-                "--document-private-items",
-            ])
-            // Private items are documented too, so links to them do lead somewhere.
-            .env(
-                "RUSTDOCFLAGS",
-                "-D warnings -A rustdoc::private_intra_doc_links",
-            ),
-    )?;
-    // Tests of one package that start the program of another find it beside themselves.
-    step(
-        "programs",
-        cargo().args(["build", "--workspace", "--bins", "--locked"]),
-    )?;
-    step(
-        "tests",
-        cargo()
-            .args(["test", "--workspace", "--locked"])
-            .env("INSTA_UPDATE", "no"),
-    )
+/// How long each fuzz target runs.
+fn fuzz_seconds(words: &[String]) -> Result<u32> {
+    match words {
+        [] => Ok(fuzz::SECONDS),
+        [option, seconds] if option == "--fuzz-seconds" => fuzz::seconds(seconds),
+        _ => bail!("usage: cargo xtask test [--fuzz-seconds N]"),
+    }
+}
+
+impl Step {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Format => "format",
+            Self::Lints => "lints",
+            Self::Docs => "docs",
+            Self::Programs => "programs",
+            Self::Fuzzing => "fuzzing",
+            Self::Tests => "tests",
+        }
+    }
+
+    /// What cargo does for the step; `None`: fuzzing has its own way.
+    fn command(self) -> Option<Command> {
+        let mut command = cargo();
+        match self {
+            Self::Format => command.args(["fmt", "--all", "--check"]),
+            Self::Lints => command
+                .args(["clippy", "--workspace", "--all-targets", "--locked"])
+                .args(["--", "-D", "warnings"]),
+            Self::Docs => command
+                .args(["doc", "--workspace", "--no-deps", "--locked"])
+                .arg("--document-private-items")
+                // Private items are documented too, so links to them do lead somewhere.
+                .env(
+                    "RUSTDOCFLAGS",
+                    "-D warnings -A rustdoc::private_intra_doc_links",
+                ),
+            Self::Programs => command.args(["build", "--workspace", "--bins", "--locked"]),
+            Self::Fuzzing => return None,
+            Self::Tests => command
+                .args(["test", "--workspace", "--locked"])
+                .env("INSTA_UPDATE", "no"),
+        };
+        Some(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+
+    /// Finds of the fuzzers are met by the tests, and the output ends with the tests' own summary.
+    #[test]
+    fn every_target_is_fuzzed_for_a_minute_before_the_tests() {
+        assert_eq!(fuzz_seconds(&[]).unwrap(), 60);
+        let short = ["--fuzz-seconds".to_owned(), "3".to_owned()];
+        assert_eq!(fuzz_seconds(&short).unwrap(), 3);
+        assert!(fuzz_seconds(&short[..1]).is_err());
+        assert_eq!(STEPS.last(), Some(&Step::Tests));
+        assert!(STEPS.contains(&Step::Fuzzing));
+        let without_command = STEPS.iter().filter(|step| step.command().is_none());
+        assert_eq!(without_command.collect::<Vec<_>>(), [&Step::Fuzzing]);
+    }
 }

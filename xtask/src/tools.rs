@@ -27,6 +27,12 @@ pub const STRACE: Tool = Tool {
     package: "strace",
 };
 
+/// Builds libFuzzer.
+pub const CPP: Tool = Tool {
+    program: "c++",
+    package: "g++",
+};
+
 /// What the tests use beside the sandbox.
 pub const TEST_TOOLS: &[Tool] = &[
     BUBBLEWRAP,
@@ -35,6 +41,7 @@ pub const TEST_TOOLS: &[Tool] = &[
         package: "git",
     },
     STRACE,
+    CPP,
     Tool {
         program: "gcc",
         package: "gcc",
