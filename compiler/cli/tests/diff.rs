@@ -3,10 +3,9 @@
 
 mod support;
 
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
-use support::{Project, Run, finished};
+use support::git::{git, last, repository, run};
+use support::{Project, finished};
 
 const OLD: &str = "<shell_access id=\"r\" extends=\"builtin:workspace-readonly\"/>\n\
     <tool name=\"t\" type=\"shell\" mode=\"structured\" runtime=\"r\"/>\n";
@@ -16,45 +15,6 @@ const NARROWER: &str = "<shell_access id=\"r\" extends=\"builtin:workspace-reado
 const WIDER: &str = "<shell_access id=\"r\" extends=\"builtin:workspace-readonly\">\
     <capabilities network=\"true\"/></shell_access>\n\
     <tool name=\"t\" type=\"shell\" mode=\"structured\" runtime=\"r\"/>\n";
-
-fn git(project: &Project, args: &[&str]) {
-    let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@t.invalid"])
-        .args([
-            "-c",
-            "init.defaultBranch=main",
-            "-c",
-            "commit.gpgsign=false",
-        ])
-        .args(args)
-        .current_dir(project.path())
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {errors}");
-}
-
-fn repository(files: &[(&str, &str)]) -> Project {
-    let project = Project::new(files);
-    git(&project, &["init", "-q"]);
-    git(&project, &["add", "-A"]);
-    git(&project, &["commit", "-qm", "first"]);
-    project
-}
-
-/// With git on the search path.
-fn run(project: &Project, args: &[&str]) -> Run {
-    let mut command = project.command(args);
-    command.env("PATH", std::env::var_os("PATH").unwrap());
-    finished(command.output().unwrap())
-}
-
-fn last(run: &Run) -> &str {
-    run.stdout.lines().last().unwrap_or_default()
-}
 
 #[test]
 fn two_documents() {
@@ -443,60 +403,4 @@ fn before_the_first_commit_everything_is_new() {
         "{}",
         run.stderr
     );
-}
-
-/// Nothing that a repository configures is started.
-#[cfg(unix)]
-#[test]
-fn a_repository_cannot_run_anything() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let project = repository(&[
-        ("a.chatmd", OLD),
-        (".gitattributes", "*.chatmd filter=x diff=x\n"),
-    ]);
-    let trap = project.path().join("trap");
-    std::fs::write(&trap, "#!/bin/sh\necho \"$0 $*\" >> sprung\ncat\n").unwrap();
-    std::fs::set_permissions(&trap, std::fs::Permissions::from_mode(0o755)).unwrap();
-    std::fs::create_dir_all(project.path().join(".git/hooks")).unwrap();
-    for hook in [
-        "post-checkout",
-        "post-index-change",
-        "reference-transaction",
-        "pre-auto-gc",
-    ] {
-        std::fs::copy(&trap, project.path().join(".git/hooks").join(hook)).unwrap();
-    }
-    let trap = trap.to_str().unwrap();
-    for key in [
-        "core.fsmonitor",
-        "core.pager",
-        "core.sshCommand",
-        "core.editor",
-        "core.alternateRefsCommand",
-        "diff.external",
-        "diff.x.textconv",
-        "diff.x.command",
-        "filter.x.smudge",
-        "filter.x.clean",
-        "filter.x.process",
-        "alias.rev-parse",
-        "alias.cat-file",
-        "credential.helper",
-    ] {
-        git(&project, &["config", key, trap]);
-    }
-    git(&project, &["config", "core.hooksPath", ".git/hooks"]);
-    project.write("git", b"#!/bin/sh\necho relative >> sprung\n");
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(project.path().join("git"), executable).unwrap();
-    let mut command = project.command(&["diff", "--against", "git:HEAD", "a.chatmd"]);
-    let path = format!(".::{}", std::env::var("PATH").unwrap());
-    let run = finished(command.env("PATH", path).output().unwrap());
-    assert_eq!(
-        (run.code, last(&run)),
-        (0, "authority: equal"),
-        "{}",
-        run.stderr
-    );
-    assert!(!project.path().join("sprung").exists());
 }
