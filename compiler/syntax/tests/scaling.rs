@@ -204,6 +204,18 @@ fn every_shape_is_linear() {
     assert!(slow.is_empty(), "{slow:#?}");
 }
 
+/// Each of these tags looks for the end tag that says what it was meant to be, and finds it too far
+/// away; that such looks are bounded shows only in a long document.
+#[test]
+fn misspelt_tags_do_not_read_the_rest_again_and_again() {
+    let make = |n: usize| {
+        let open = "<polcy>".repeat(n);
+        format!("<shell_access id=\"a\">{open}<policy></policy>")
+    };
+    let ratio = ratio(&make, 8_000);
+    assert!(ratio < BOUND, "{ratio:.1}");
+}
+
 #[test]
 fn look_ups_of_one_long_line_are_short() {
     use chatmd_syntax::LineIndex;

@@ -59,8 +59,8 @@ impl<'t> Layout<'t> {
         self.out.push_str(self.tree.slice(span));
     }
 
-    /// Writes a top-level declaration as if it stood at column 1.
-    pub(super) fn declaration(&mut self, id: NodeId) {
+    /// Writes a declaration of the top level as if it stood at column 1; a message as it is.
+    pub(super) fn element_at_top(&mut self, id: NodeId) {
         let mut work = vec![Step::Element { id, depth: 0 }];
         while let Some(step) = work.pop() {
             match step {

@@ -6,7 +6,7 @@ mod meaning;
 pub use meaning::same_meaning;
 
 use crate::tree::{Node, Parse, SyntaxDiagnostic, SyntaxSeverity};
-use crate::{Element, Tag, parse, report};
+use crate::{parse, report};
 
 use layout::Layout;
 
@@ -27,7 +27,7 @@ pub fn format(parsed: &Parse) -> Result<String, Box<SyntaxDiagnostic>> {
     layout.copy(tree.bom);
     for id in &tree.top {
         match tree.node(*id) {
-            Node::Element(element) if is_declaration(element) => layout.declaration(*id),
+            Node::Element(_) => layout.element_at_top(*id),
             node => layout.copy(node.span()),
         }
     }
@@ -47,18 +47,4 @@ fn refuses(found: &SyntaxDiagnostic) -> bool {
     found.severity == SyntaxSeverity::Error
         && found.code.starts_with("chatmd.")
         && found.code != "chatmd.script_trailing_text"
-}
-
-fn is_declaration(element: &Element) -> bool {
-    matches!(
-        element.tag(),
-        Some(
-            Tag::Config
-                | Tag::Import
-                | Tag::Script
-                | Tag::ModeratorRuntime
-                | Tag::ShellAccess
-                | Tag::Tool
-        )
-    )
 }

@@ -1,7 +1,7 @@
 //! Checks shared by the tests of this crate.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
-use chatmd_syntax::{Element, Node, NodeId, Parse, Span};
+use chatmd_syntax::{Element, Node, NodeId, Parse, Span, SyntaxSeverity, parse};
 
 /// Every byte is covered once, in order: by the top-level nodes, and inside each element by start
 /// tag, children and end tag.
@@ -165,4 +165,52 @@ pub fn outline(parse: &Parse) -> String {
         out.push('\n');
     }
     out
+}
+
+/// `code` or `warning code`, the primary text, then each secondary text.
+pub type Finding<'t> = (&'t str, &'t str, &'t [&'t str]);
+
+/// What was found, in the form of [`Finding`].
+pub fn findings(parsed: &Parse) -> Vec<(String, String, Vec<String>)> {
+    let slice = |span| parsed.tree.slice(span).to_owned();
+    parsed
+        .diagnostics
+        .iter()
+        .map(|found| {
+            let warning = if found.severity == SyntaxSeverity::Warning {
+                "warning "
+            } else {
+                ""
+            };
+            let secondary = found
+                .secondary
+                .iter()
+                .map(|(span, _)| slice(*span))
+                .collect();
+            (
+                format!("{warning}{}", found.code),
+                slice(found.primary),
+                secondary,
+            )
+        })
+        .collect()
+}
+
+/// Parses, checks that every byte is covered, and compares the findings.
+#[track_caller]
+pub fn check(text: &str, want: &[Finding<'_>]) -> Parse {
+    let parsed = parse(text.as_bytes());
+    check_cover(&parsed);
+    let want: Vec<_> = want
+        .iter()
+        .map(|(code, primary, second)| {
+            (
+                code.to_string(),
+                primary.to_string(),
+                second.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    assert_eq!(findings(&parsed), want, "{text}");
+    parsed
 }
