@@ -11,6 +11,7 @@ pub mod decl;
 pub mod diagnostics;
 pub mod evaluation;
 pub mod expand;
+pub mod expectations;
 pub mod graph;
 pub mod lower;
 pub mod manifest;

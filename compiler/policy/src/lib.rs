@@ -18,6 +18,7 @@ pub mod matcher;
 pub mod paths;
 pub mod policy;
 pub mod regex;
+pub mod strict_json;
 pub mod symbolic;
 pub mod trace;
 pub mod value;

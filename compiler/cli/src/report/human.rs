@@ -344,6 +344,12 @@ fn advice(compilation: &Compilation, found: &Diagnostic, style: Style, text: &mu
     for hint in found.hints.iter().filter(|hint| !said(hint)) {
         let _ = writeln!(text, "   {bold}help:{reset} {}", SafeText::line(hint));
     }
+    for note in &found.notes {
+        let _ = writeln!(text, "   {bold}note:{reset}");
+        for line in note.lines() {
+            let _ = writeln!(text, "      {}", SafeText::line(line));
+        }
+    }
     for fix in &found.fixes {
         let title = SafeText::line(&fix.title);
         let lines = repair::lines(compilation, fix);

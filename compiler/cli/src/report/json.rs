@@ -24,6 +24,8 @@ pub struct JsonDiagnostic {
     pub path: Vec<String>,
     pub runtime_id: Option<String>,
     pub hints: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub related: Vec<Related>,
     pub fixes: Vec<JsonFix>,
 }
@@ -85,6 +87,7 @@ pub fn without_place(code: &'static str, severity: &'static str, message: &str) 
         path: Vec::new(),
         runtime_id: None,
         hints: Vec::new(),
+        notes: Vec::new(),
         related: Vec::new(),
         fixes: Vec::new(),
     }
@@ -105,6 +108,11 @@ fn one(compilation: &Compilation, found: &Diagnostic) -> JsonDiagnostic {
         path: found.path.clone(),
         runtime_id: found.runtime_id.clone(),
         hints: found.hints.iter().map(|hint| safe(hint)).collect(),
+        notes: found
+            .notes
+            .iter()
+            .map(|note| SafeText::lines(note).into_string())
+            .collect(),
         related: found
             .secondary
             .iter()

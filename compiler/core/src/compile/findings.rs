@@ -19,6 +19,7 @@ pub(super) fn collect(
     db: &dyn Db,
     expansion: &Expansion,
     resolution: &Resolution,
+    tests: Vec<Diagnostic>,
     files: &[CompiledFile],
 ) -> Vec<Diagnostic> {
     let mut all = Vec::new();
@@ -27,6 +28,7 @@ pub(super) fn collect(
     }
     all.extend(expansion.diagnostics.iter().cloned());
     all.extend(resolution.diagnostics.iter().cloned());
+    all.extend(tests);
     for program in &resolution.programs {
         programs::findings(db, program, &mut all);
     }
@@ -105,6 +107,7 @@ fn in_file(file: FileIndex, found: &SyntaxDiagnostic) -> Diagnostic {
             })
             .collect(),
         hints: found.help.iter().cloned().collect(),
+        notes: Vec::new(),
         fixes: fix.into_iter().collect(),
         runtime_id: None,
     }
@@ -201,6 +204,7 @@ fn cap(all: &mut Vec<Diagnostic>) {
         },
         secondary: Vec::new(),
         hints: vec!["repair the findings above first".to_owned()],
+        notes: Vec::new(),
         fixes: Vec::new(),
         runtime_id: None,
     });

@@ -13,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
+use crate::expectations;
 use crate::manifest::bundle::{self, Bundle, Content};
 use crate::manifest::json::clip;
 use crate::manifest::{Manifest, ManifestError, Platform, SourceRole};
@@ -260,7 +261,9 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
     let wants_digests = options.options(db).digests;
     let resolution = resolution(db, root, options);
     let files = compiled_files(db, &expansion);
-    let diagnostics = findings::collect(db, &expansion, &resolution, &files);
+    let suite = expectations::inline(db, root);
+    let tests = suite.diagnostics.clone();
+    let diagnostics = findings::collect(db, &expansion, &resolution, tests, &files);
     let failed = diagnostics
         .iter()
         .any(|found| found.severity == Severity::Error);

@@ -4,6 +4,7 @@ use chatmd_syntax::Parse;
 
 use crate::decl::{FileDeclarations, ImportDecl};
 use crate::diagnostics::Diagnostic;
+use crate::expectations::{self, FileDirectives};
 use crate::lower;
 use crate::schema::BodyClass;
 
@@ -37,7 +38,14 @@ pub(super) fn lower_content(parse: &Parse) -> ContentDeclarations {
     }
 }
 
-/// Offsets of the top-level items of a document, in the order of [`FileDeclarations::items`].
+pub(super) fn directives(parse: &Parse) -> FileDirectives {
+    expectations::of_document(parse, |id| lower::is_item(&parse.tree, id))
+}
+
+/// Offsets of the top-level items of a document, in the order of [`FileDeclarations::items`], and
+/// behind them of the directives between the items.
 pub(super) fn item_starts(parse: &Parse) -> Vec<u32> {
-    lower::item_starts(parse)
+    let mut starts = lower::item_starts(parse);
+    starts.extend(expectations::starts_between_items(parse));
+    starts
 }

@@ -32,8 +32,8 @@ pub use frontend::ContentDeclarations;
 pub use inputs::{FileInput, PathInput, Root, Target};
 pub use overlay::OverlayFileSystem;
 pub use queries::{
-    Source, content_declarations, content_parse, content_source, declarations, digest, load_error,
-    parse, size, size_kib, source,
+    Source, content_declarations, content_directives, content_parse, content_source, declarations,
+    digest, directives, load_error, parse, size, size_kib, source,
 };
 
 /// What queries may ask of the database.

@@ -7,6 +7,7 @@ use chatmd_syntax::{Parse, SyntaxDiagnostic};
 use super::frontend::{self, ContentDeclarations};
 use super::{Db, FileInput, LoadError};
 use crate::decl::FileDeclarations;
+use crate::expectations::{self, FileDirectives};
 use crate::manifest::sha256_hex;
 
 fn bytes(db: &dyn Db, file: FileInput) -> &[u8] {
@@ -81,6 +82,18 @@ pub fn declarations(db: &dyn Db, file: FileInput) -> Arc<FileDeclarations> {
 #[salsa::tracked(returns(clone))]
 pub fn content_declarations(db: &dyn Db, file: FileInput) -> Arc<ContentDeclarations> {
     Arc::new(frontend::lower_content(&content_parse(db, file)))
+}
+
+/// The comment directives of a document; equal after an edit that only moves them.
+#[salsa::tracked(returns(clone))]
+pub fn directives(db: &dyn Db, file: FileInput) -> Arc<FileDirectives> {
+    Arc::new(frontend::directives(&parse(db, file)))
+}
+
+/// Comments of a file that is imported into a message which would be tests elsewhere.
+#[salsa::tracked(returns(clone))]
+pub fn content_directives(db: &dyn Db, file: FileInput) -> Arc<FileDirectives> {
+    Arc::new(expectations::of_content(&content_parse(db, file)))
 }
 
 /// SHA-256 of the bytes as loaded, lower-case hexadecimal.

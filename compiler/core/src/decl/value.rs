@@ -42,7 +42,7 @@ impl<T> Field<T> {
 
 /// A path expression (spec 02 section 3), normalised; the declaring file is added when the
 /// manifest is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PathExpr {
     /// Base; a relative literal has `source_dir` (`tool_dir` for `read_file` roots).
     pub base: PathBase,

@@ -94,6 +94,8 @@ pub struct Diagnostic {
     pub secondary: Vec<Label>,
     /// What to do, one sentence each.
     pub hints: Vec<String>,
+    /// Further text of several lines, such as the trace of a decision, each shown as a block.
+    pub notes: Vec<String>,
     /// Mechanical repairs, preferred one first.
     pub fixes: Vec<Fix>,
     /// Runtime that the finding is about, when there is one.
@@ -126,6 +128,7 @@ impl Diagnostic {
             },
             secondary: Vec::new(),
             hints: Vec::new(),
+            notes: Vec::new(),
             fixes: Vec::new(),
             runtime_id: None,
         }
@@ -169,6 +172,12 @@ impl Diagnostic {
     /// What to do.
     pub fn hint(mut self, text: impl Into<String>) -> Self {
         self.hints.push(text.into());
+        self
+    }
+
+    /// A block of further text.
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
         self
     }
 

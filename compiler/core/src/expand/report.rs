@@ -20,6 +20,7 @@ fn error(code: &'static str, message: String, at: Place, label: &str, path: &[&s
         },
         secondary: Vec::new(),
         hints: Vec::new(),
+        notes: Vec::new(),
         fixes: Vec::new(),
         runtime_id: None,
     }

@@ -33,6 +33,7 @@ use crate::decl::{
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::schema::{BodyClass, document};
 use context::{Budget, Context, Reported, is_layout};
+pub(crate) use value::path_expression;
 
 /// Lowers every top-level item. A parse that must not be lowered gives no items.
 pub fn lower(parse: &Parse) -> FileDeclarations {
@@ -73,11 +74,16 @@ pub fn lower_content(parse: &Parse, class: BodyClass) -> (Vec<Diagnostic>, Vec<I
 
 /// Top-level nodes that are no layout.
 fn top_level(tree: &Tree) -> impl Iterator<Item = NodeId> {
-    tree.top.iter().copied().filter(|id| match tree.node(*id) {
+    tree.top.iter().copied().filter(|id| is_item(tree, *id))
+}
+
+/// Whether a top-level node is an item: anything but layout.
+pub(crate) fn is_item(tree: &Tree, id: NodeId) -> bool {
+    match tree.node(id) {
         Node::Comment { .. } => false,
         Node::Text { span } => !tree.slice(*span).chars().all(is_layout),
         _ => true,
-    })
+    }
 }
 
 fn item(tree: &Tree, reported: &Reported, id: NodeId, index: u32, budget: &mut Budget) -> Item {

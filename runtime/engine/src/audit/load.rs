@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::line::DIGEST_PREFIX;
 use super::secure_file::sibling;
-use super::strict_json::Json;
+use chatmd_policy::strict_json::Json;
 use crate::identity::hex;
 
 /// Largest sequence: integers above it are not exact in JSON readers.

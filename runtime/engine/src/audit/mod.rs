@@ -37,7 +37,6 @@ mod schema;
 pub mod secure_file;
 pub mod sink;
 mod stream_file;
-mod strict_json;
 mod tail;
 pub mod validate;
 mod value;

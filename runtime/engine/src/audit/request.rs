@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::load::Record;
 use super::replay::{Refused, for_each_event, validated};
 use super::schema::{Class, event_schema};
-use super::strict_json::Json;
+use chatmd_policy::strict_json::Json;
 use super::validate::{Finding, ValidationOptions};
 use crate::output::escape_controls;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::command::{CommandContext, CommandFacts};
 use super::super::event::*;
 use super::super::schema::EVENTS;
-use super::super::strict_json::Json;
+use chatmd_policy::strict_json::Json;
 use super::super::validate::{Anchor, ValidationOptions, ValidationReport, validate};
 use super::*;
 use crate::output::{ExitStatus, RedactorBuilder, SecretBytes};

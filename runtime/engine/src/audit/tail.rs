@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::load::{Record, StoredDigest};
-use super::strict_json::Json;
+use chatmd_policy::strict_json::Json;
 
 /// How far back the last two lines are looked for, in bytes: a line is at most 1 MiB, a torn one
 /// too.

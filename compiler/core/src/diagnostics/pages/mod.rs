@@ -26,6 +26,7 @@ const EXPLANATIONS: &[&str] = &[
     include_str!("../registry/explanations/persistence.txt"),
     include_str!("../registry/explanations/administration.txt"),
     include_str!("../registry/explanations/editor.txt"),
+    include_str!("../registry/explanations/analysis.txt"),
 ];
 
 macro_rules! suites {
@@ -62,6 +63,7 @@ suites![
     "shell_access/root",
     "shell_access/secrets",
     "structure",
+    "tests",
     "tools/legacy",
     "tools/other",
     "tools/read_file",

@@ -4,6 +4,7 @@
 //! sentence that a newcomer understands.
 
 mod administration;
+mod analysis;
 mod chatml;
 mod document;
 mod editor;
@@ -80,6 +81,7 @@ const GROUPS: &[(&str, &[Row])] = &[
     ("08-persistence-and-audit.md", persistence::ROWS),
     ("09-administration.md", administration::ROWS),
     ("11-lsp.md", editor::ROWS),
+    ("12-analysis.md", analysis::ROWS),
 ];
 
 /// All entries, grouped by owner, sorted by code within a group.

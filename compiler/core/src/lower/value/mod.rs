@@ -14,6 +14,7 @@ use crate::schema::{Attribute, Type};
 
 pub(super) use list::items;
 pub(super) use path::base_of;
+pub(crate) use path::path_expression;
 
 /// A valid value.
 #[derive(Clone, Debug, PartialEq, Eq)]

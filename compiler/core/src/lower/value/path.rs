@@ -35,6 +35,18 @@ fn list() -> String {
     format!("the path variables are {}", names.join(", "))
 }
 
+/// Reads a path expression that stands outside an attribute, in an option of a test.
+///
+/// # Errors
+/// What is wrong with it, in one sentence.
+pub(crate) fn path_expression(text: &str) -> Result<PathExpr, String> {
+    match read(text, PathBase::SourceDir) {
+        Ok((Value::Path(path), _)) => Ok(path),
+        Ok(_) => Err("this is no path".to_owned()),
+        Err(fault) => Err(fault.message),
+    }
+}
+
 /// Reads a path expression; a relative literal is taken below `relative`.
 pub(super) fn read(text: &str, relative: PathBase) -> Parsed {
     if text.is_empty() {

@@ -5,7 +5,8 @@ use serde::{Serialize, Serializer};
 
 /// A JSON value that keeps the order of members and tells integers from other numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Json {
+#[allow(missing_docs)]
+pub enum Json {
     Null,
     Bool(bool),
     /// A number written as `0|[1-9][0-9]*` that fits 64 bits.
@@ -18,11 +19,15 @@ pub(crate) enum Json {
 
 impl Json {
     /// Parses exactly one value; white space around it is allowed.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// What is wrong with the text, or the first member name that stands twice in one object.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    /// The text of a string.
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -30,7 +35,7 @@ impl Json {
     }
 
     /// An integer, negative ones included.
-    pub(crate) fn as_integer(&self) -> Option<i64> {
+    pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Int(value) => i64::try_from(*value).ok(),
             Self::Number(value) if value.fract() == 0.0 && value.abs() < 9e15 => {
@@ -41,7 +46,7 @@ impl Json {
     }
 
     /// The strings of an array.
-    pub(crate) fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         match self {
             Self::Array(items) => items
                 .iter()
@@ -53,7 +58,7 @@ impl Json {
     }
 
     /// The value as compact JSON in the stored order of members.
-    pub(crate) fn compact(&self) -> String {
+    pub fn compact(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
