@@ -160,6 +160,9 @@ pub struct Check {
     /// Report findings of administrative policy, trust and signature too
     #[arg(long, overrides_with = "admin")]
     pub admin: bool,
+    /// Do not run the tests in the documents and beside them
+    #[arg(long, overrides_with = "no_tests")]
+    pub no_tests: bool,
     /// Name to show for a document read from standard input
     #[arg(long, value_name = "FILE")]
     pub stdin_name: Option<Utf8PathBuf>,

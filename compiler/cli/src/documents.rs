@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use chatmd_compiler::compile::TestSelection;
 use chatmd_compiler::db::{Database, LoadError, OsFileSystem, Root, normalize};
 use chatmd_compiler::manifest::{ManifestError, Platform};
 use chatmd_compiler::{Compilation, CompileOptions, compile_or_read};
@@ -182,10 +183,17 @@ pub fn compilation(
 
 /// What the options say about compilation.
 pub fn compile_options(reading: &Reading) -> CompileOptions {
-    match reading.platform {
-        PlatformChoice::Current => CompileOptions::for_this_machine(),
-        PlatformChoice::Macos => CompileOptions::for_platform(Platform::Macos),
-        PlatformChoice::Linux => CompileOptions::for_platform(Platform::Linux),
-        PlatformChoice::Windows => CompileOptions::for_platform(Platform::Windows),
-    }
+    let named = match reading.platform {
+        PlatformChoice::Current => return CompileOptions::for_this_machine(),
+        PlatformChoice::Macos => Platform::Macos,
+        PlatformChoice::Linux => Platform::Linux,
+        PlatformChoice::Windows => Platform::Windows,
+    };
+    let mut options = CompileOptions::for_platform(named);
+    // Tests look at a platform that was named, never at that of the machine.
+    options.tests = Some(TestSelection {
+        platform: named,
+        ..TestSelection::default()
+    });
+    options
 }

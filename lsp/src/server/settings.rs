@@ -1,6 +1,7 @@
 //! Settings of the client (spec 11 section 1.6), as far as diagnostics depend on them.
 
 use chatmd_compiler::CompileOptions;
+use chatmd_compiler::compile::TestSelection;
 use chatmd_compiler::manifest::Platform;
 use serde_json::Value;
 
@@ -29,6 +30,10 @@ impl Default for Settings {
 fn reporting(options: CompileOptions) -> CompileOptions {
     CompileOptions {
         digests: false,
+        tests: Some(TestSelection {
+            sidecar: true,
+            ..TestSelection::default()
+        }),
         ..options
     }
 }

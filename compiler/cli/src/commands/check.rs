@@ -105,6 +105,10 @@ fn compile_all(args: &Check, documents: &mut Documents) -> Result<Compiled, Stri
     }
     let mut options = compile_options(&args.reading);
     options.digests = false;
+    match &mut options.tests {
+        Some(tests) if !args.no_tests => tests.sidecar = true,
+        tests => *tests = None,
+    }
     let mut compiled = Vec::with_capacity(args.documents.len());
     let mut unreadable = Vec::new();
     for outcome in each(args, documents, &options) {
@@ -266,6 +270,9 @@ impl Report<'_> {
         let nothing_compiled = self.reported.is_empty();
         if !self.quiet && !nothing_compiled {
             output.message(self.summary.line());
+            if self.args.no_tests {
+                output.message("note: tests were not run (--no-tests)\n");
+            }
             if self.args.deny_warnings && self.summary.errors == 0 && self.summary.warnings > 0 {
                 output.message("warnings are denied here (--deny-warnings)\n");
             }

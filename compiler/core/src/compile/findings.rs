@@ -14,13 +14,11 @@ use crate::resolve::Resolution;
 /// Most findings of one compilation (spec 01 section 20).
 pub const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// Puts the findings of all passes together.
-pub(super) fn collect(
+/// The findings of all passes but the tests, in no order.
+pub(super) fn gather(
     db: &dyn Db,
     expansion: &Expansion,
     resolution: &Resolution,
-    tests: Vec<Diagnostic>,
-    files: &[CompiledFile],
 ) -> Vec<Diagnostic> {
     let mut all = Vec::new();
     for (index, file) in expansion.files.iter().enumerate() {
@@ -28,10 +26,18 @@ pub(super) fn collect(
     }
     all.extend(expansion.diagnostics.iter().cloned());
     all.extend(resolution.diagnostics.iter().cloned());
-    all.extend(tests);
     for program in &resolution.programs {
         programs::findings(db, program, &mut all);
     }
+    all
+}
+
+/// Orders all findings, bounds their number and adds how their files were reached.
+pub(super) fn finish(
+    all: Vec<Diagnostic>,
+    expansion: &Expansion,
+    files: &[CompiledFile],
+) -> Vec<Diagnostic> {
     let mut all = ordered(all, files);
     cap(&mut all);
     for found in &mut all {

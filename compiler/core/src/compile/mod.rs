@@ -5,6 +5,7 @@ mod findings;
 mod position;
 mod programs;
 mod secrets;
+mod tested;
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +14,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::db::{self, Db, Root};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity};
 use crate::expand::{Reading, expand};
-use crate::expectations;
 use crate::manifest::bundle::{self, Bundle, Content};
 use crate::manifest::json::clip;
 use crate::manifest::{Manifest, ManifestError, Platform, SourceRole};
@@ -22,6 +22,7 @@ use crate::resolve::{Features, Material, Places, Resolution};
 pub use chatmd_syntax::{LineIndex, Position, Span};
 pub use findings::{MAX_DIAGNOSTICS, from_syntax};
 pub use position::Location;
+pub use tested::{TestSelection, Tested};
 
 /// What a compilation depends on beside its files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,16 +34,30 @@ pub struct CompileOptions {
     /// Whether digests are wanted: of documents in `sources`, and of the manifest. A checker that
     /// only reports can do without them; such a manifest authorises nothing.
     pub digests: bool,
+    /// Which tests are run; one that fails is an error of the document. `None`: none is run, which
+    /// is for tools that have said so.
+    pub tests: Option<TestSelection>,
 }
 
 impl CompileOptions {
-    /// For that platform with all features.
+    /// For that platform with all features and the tests in the document.
     pub fn for_platform(platform: Platform) -> Self {
         Self {
             platform,
             features: Features::all(),
             digests: true,
+            tests: Some(TestSelection::default()),
         }
+    }
+
+    /// The key of resolution, which depends on less.
+    fn resolution_key<'db>(&self, db: &'db dyn Db) -> OptionsKey<'db> {
+        let options = Self {
+            digests: false,
+            tests: None,
+            ..self.clone()
+        };
+        OptionsKey::new(db, options)
     }
 
     /// For the platform of this machine; systems that are not Macs or Windows count as Linux.
@@ -69,6 +84,8 @@ pub struct Compilation {
     pub material: Arc<Material>,
     /// Where the declarations of the manifest stand; empty for a bundle.
     pub places: Arc<Places>,
+    /// Its tests and their results; empty for a bundle, and when the document has errors.
+    pub tested: Tested,
     /// Every finding: sorted by file, position and code, without repetitions, at most
     /// [`MAX_DIAGNOSTICS`] and one that says so.
     pub diagnostics: Vec<Diagnostic>,
@@ -117,6 +134,7 @@ impl Compilation {
                 ..Material::default()
             }),
             places: Arc::default(),
+            tested: Tested::default(),
             diagnostics: Vec::new(),
             files: vec![file],
             directory,
@@ -259,11 +277,19 @@ pub fn compile_or_read(
 fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Compilation> {
     let expansion = expand(db, root);
     let wants_digests = options.options(db).digests;
-    let resolution = resolution(db, root, options);
-    let files = compiled_files(db, &expansion);
-    let suite = expectations::inline(db, root);
-    let tests = suite.diagnostics.clone();
-    let diagnostics = findings::collect(db, &expansion, &resolution, tests, &files);
+    let resolution = resolution(db, root, options.options(db).resolution_key(db));
+    let suite = tested::suite(db, root, options);
+    let files = compiled_files(db, root, options.options(db), &expansion);
+    let mut found = findings::gather(db, &expansion, &resolution);
+    let sound = resolution.manifest.is_some()
+        && found.iter().all(|found| found.severity != Severity::Error);
+    let run = match sound {
+        true => tested::run(db, root, options),
+        false => Arc::default(),
+    };
+    found.extend(suite.diagnostics.iter().cloned());
+    found.extend(run.diagnostics.iter().cloned());
+    let diagnostics = findings::finish(found, &expansion, &files);
     let failed = diagnostics
         .iter()
         .any(|found| found.severity == Severity::Error);
@@ -286,6 +312,7 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
         requested_sha256,
         material,
         places,
+        tested: Tested { suite, run },
         diagnostics,
         files,
         directory: root.directory(db).clone(),
@@ -311,8 +338,30 @@ fn fill_digests(db: &dyn Db, expansion: &crate::expand::Expansion, manifest: &mu
     }
 }
 
-fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<CompiledFile> {
+fn compiled_files(
+    db: &dyn Db,
+    root: Root,
+    options: &CompileOptions,
+    expansion: &crate::expand::Expansion,
+) -> Vec<CompiledFile> {
     let files = expansion.files.iter().zip(&expansion.document.files);
+    let tests = options.tests.iter();
+    let tests = tests.flat_map(|tests| tested::files(db, root, tests));
+    let tests = tests.map(|file| {
+        let bytes = file
+            .file
+            .ok()
+            .and_then(|input| input.content(db).clone().ok());
+        CompiledFile {
+            manifest_path: file.display.clone(),
+            display: file.display,
+            path: file.path,
+            text: String::from_utf8_lossy(&bytes.unwrap_or_default()).into(),
+            item_starts: Arc::from([]),
+            lines: OnceLock::new(),
+            secrets: OnceLock::new(),
+        }
+    });
     files
         .map(|(file, source)| {
             let document = file.readings.contains(&Reading::Document);
@@ -340,5 +389,6 @@ fn compiled_files(db: &dyn Db, expansion: &crate::expand::Expansion) -> Vec<Comp
                 secrets: OnceLock::new(),
             }
         })
+        .chain(tests)
         .collect()
 }

@@ -67,7 +67,7 @@ pub enum RequestText {
 }
 
 /// Name of a form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Form {
     Command,
@@ -77,6 +77,9 @@ pub enum Form {
 }
 
 impl Form {
+    /// Every form.
+    pub const ALL: [Self; 4] = [Self::Command, Self::Argv, Self::Json, Self::Script];
+
     /// The word of option `as`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -32,7 +32,9 @@ impl Annotation {
     /// The text behind the head of a directive, in one line and without terminal sequences.
     pub(super) fn text(directive: &str) -> Result<String, (&'static str, String)> {
         let text = directive.split_once(':').map_or("", |(_, text)| text);
-        let lines = text.split(['\n', '\r']).map(|line| line.trim_matches(is_ws));
+        let lines = text
+            .split(['\n', '\r'])
+            .map(|line| line.trim_matches(is_ws));
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         let text = lines.join(" ");
         if text.is_empty() {
@@ -62,7 +64,11 @@ pub struct Annotations {
 impl Annotations {
     /// Adds one text; gives the place of an earlier one of the same kind, which stays.
     pub(super) fn add(&mut self, key: Key, why: bool, text: String, at: Place) -> Option<Place> {
-        let entry = match self.known.get(&key).and_then(|at| self.entries.get_mut(*at)) {
+        let entry = match self
+            .known
+            .get(&key)
+            .and_then(|at| self.entries.get_mut(*at))
+        {
             Some(entry) => entry,
             None => {
                 self.known.insert(key.clone(), self.entries.len());
@@ -79,9 +85,16 @@ impl Annotations {
                 return None;
             }
         };
-        let slot = if why { &mut entry.why } else { &mut entry.instead };
+        let slot = if why {
+            &mut entry.why
+        } else {
+            &mut entry.instead
+        };
         // A file that is read twice says everything twice, at the same place.
-        let earlier = slot.is_some().then_some(entry.at).filter(|first| *first != at);
+        let earlier = slot
+            .is_some()
+            .then_some(entry.at)
+            .filter(|first| *first != at);
         slot.get_or_insert(text);
         earlier
     }

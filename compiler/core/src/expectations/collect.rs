@@ -14,9 +14,10 @@ use super::directive::{Anchor, Directive, FileDirectives, Head, MAX_DIRECTIVE_BY
 use super::fault::Fault;
 use super::grammar::{self, Test};
 use super::names::Names;
-use super::options::Form;
+use super::sidecar;
 use crate::decl::{Decl, ToolForm};
 use crate::diagnostics::{Diagnostic, FileIndex, Place, Severity, quote};
+use crate::evaluation::Form;
 use crate::expand::{Expansion, Reading};
 use crate::resolve::ExpandedItem;
 
@@ -34,6 +35,23 @@ pub struct Suite {
     pub annotations: Annotations,
     /// Faults of the directives themselves.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Suite {
+    /// Adds the tests of a file beside the document.
+    pub(crate) fn add_sidecar(&mut self, bytes: &[u8], file: FileIndex, expansion: &Expansion) {
+        let names = Names::new(expansion);
+        let source = expansion.document.files.first();
+        let source = source.map_or("", |source| source.path.as_str());
+        let mut read = sidecar::read(bytes, file, source, &names);
+        let before = self.facts.len();
+        self.facts.append(&mut read.facts);
+        self.diagnostics.append(&mut read.diagnostics);
+        self.cases.extend(read.cases.into_iter().map(|case| Case {
+            facts: case.facts + before,
+            ..case
+        }));
+    }
 }
 
 /// Collects the tests in the documents of an expansion. `directives` gives those of a file as it is
@@ -161,9 +179,17 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn fault(&mut self, code: &'static str, index: FileIndex, directive: &Directive, fault: &Fault) {
+    fn fault(
+        &mut self,
+        code: &'static str,
+        index: FileIndex,
+        directive: &Directive,
+        fault: &Fault,
+    ) {
         let at = |range: &Range<usize>| place(index, directive, within(directive, range));
-        self.suite.diagnostics.push(finding(code, at(&fault.at), fault));
+        self.suite
+            .diagnostics
+            .push(finding(code, at(&fault.at), fault));
     }
 
     fn given<'d>(&mut self, file: &mut File<'d>, directive: &'d Directive) {
@@ -209,7 +235,8 @@ impl<'a> Collector<'a> {
         namespace: Option<&str>,
         items: &HashMap<u32, &ExpandedItem>,
     ) {
-        let Some((target, rule)) = self.target(file.index, directive, test, namespace, items) else {
+        let Some((target, rule)) = self.target(file.index, directive, test, namespace, items)
+        else {
             return;
         };
         let facts = self.facts(file, directive);
@@ -233,9 +260,9 @@ impl<'a> Collector<'a> {
                 Ok(text) => text,
                 Err(message) => {
                     let finding = Diagnostic::new("chatmd.test_syntax", shown, message);
-                    self.suite.diagnostics.push(
-                        finding.hint("`as=argv` takes one JSON array of strings a line"),
-                    );
+                    self.suite
+                        .diagnostics
+                        .push(finding.hint("`as=argv` takes one JSON array of strings a line"));
                     continue;
                 }
             };
@@ -385,13 +412,19 @@ impl<'a> Collector<'a> {
             Some(Anchor::Tool { item }) => {
                 let decl = items.get(item).and_then(|item| item.decl.decl.as_ref());
                 let Some(Decl::Tool(tool)) = decl else { return };
-                let Some(name) = tool.name.value() else { return };
+                let Some(name) = tool.name.value() else {
+                    return;
+                };
                 let reference = match &tool.form {
                     ToolForm::Shell(shell) => shell.runtime.value(),
                     _ => None,
                 };
                 let found = reference.map(|r| self.names.runtime(namespace, &r.value));
-                (found.and_then(Result::ok).flatten(), None, Some(name.value.clone()))
+                (
+                    found.and_then(Result::ok).flatten(),
+                    None,
+                    Some(name.value.clone()),
+                )
             }
             _ => return,
         };
@@ -401,7 +434,9 @@ impl<'a> Collector<'a> {
             Ok(text) => {
                 let key = (runtime, rule, tool);
                 if let Some(first) = self.suite.annotations.add(key, why, text, at) {
-                    self.suite.diagnostics.push(second_annotation(at, first, why));
+                    self.suite
+                        .diagnostics
+                        .push(second_annotation(at, first, why));
                 }
             }
             Err((code, message)) => {
@@ -429,7 +464,10 @@ fn runtime(items: &HashMap<u32, &ExpandedItem>, item: u32) -> Option<String> {
         return None;
     };
     let id = &runtime.id.value()?.value;
-    Some(crate::resolve::reference::qualify(item.namespace.as_deref(), id))
+    Some(crate::resolve::reference::qualify(
+        item.namespace.as_deref(),
+        id,
+    ))
 }
 
 /// Reads a case as its option `as` says.
@@ -478,9 +516,11 @@ fn unknown(what: &str, name: &str, near: Option<String>, at: Place) -> Diagnosti
     let message = format!("no {what} is named {}", quote(name));
     let finding = Diagnostic::new("chatmd.test_unknown_target", at, message).label("not declared");
     match near {
-        Some(near) => finding
-            .hint(format!("did you mean {}?", quote(&near)))
-            .fix(format!("replace by {}", quote(&near)), at, near),
+        Some(near) => finding.hint(format!("did you mean {}?", quote(&near))).fix(
+            format!("replace by {}", quote(&near)),
+            at,
+            near,
+        ),
         None => finding,
     }
 }
@@ -497,7 +537,10 @@ fn stray_test(at: Place) -> Diagnostic {
 }
 
 fn too_long(at: Place) -> Diagnostic {
-    let message = format!("a directive holds at most {} KiB", MAX_DIRECTIVE_BYTES >> 10);
+    let message = format!(
+        "a directive holds at most {} KiB",
+        MAX_DIRECTIVE_BYTES >> 10
+    );
     Diagnostic::new("chatmd.test_limit", at, message)
         .label("too long")
         .hint("split it, or move its tests to a file `NAME.chatmd.tests.jsonl`")

@@ -52,8 +52,9 @@ pub(super) fn parse(text: &str) -> Result<Test, Fault> {
         let at = cursor.at;
         let end = cursor.rest().chars().next().map_or(0, char::len_utf8);
         let message = format!("a `:` is missing behind `{}`", verb.as_str());
-        return Err(Fault::new(at..at + end, message)
-            .hint("write `expect VERB: COMMAND`, with options `expect VERB [KEY=VALUE]: COMMAND`"));
+        return Err(Fault::new(at..at + end, message).hint(
+            "write `expect VERB: COMMAND`, with options `expect VERB [KEY=VALUE]: COMMAND`",
+        ));
     }
     found.cases = cases(text, cursor.at);
     Ok(found)
@@ -155,8 +156,10 @@ impl<'t> Cursor<'t> {
                         .hint("close them with `]`"));
                 };
                 let at = start..start + c.len_utf8();
-                return Err(Fault::new(at, format!("{} begins no option", quote(&c.to_string())))
-                    .hint("write `KEY=VALUE`, with blanks between the options"));
+                return Err(
+                    Fault::new(at, format!("{} begins no option", quote(&c.to_string())))
+                        .hint("write `KEY=VALUE`, with blanks between the options"),
+                );
             }
             self.option(key, key_at, found)?;
         }
@@ -313,7 +316,11 @@ mod tests {
             ("expect deny [as=comand]: x", "comand", "cannot be"),
             ("expect deny [program=path:x]: x", "path:x", "cannot be"),
             ("expect deny [effects=netwrk]: x", "netwrk", "no kind"),
-            ("expect deny [effects=network:/x]: x", "network:/x", "no path"),
+            (
+                "expect deny [effects=network:/x]: x",
+                "network:/x",
+                "no path",
+            ),
             ("expect deny [cwd='${nope}']: x", "${nope}", "variable"),
             ("expect deny [skip='']: x", "", "reason"),
             ("expect deny [skip='a]: x", "'", "no end"),
@@ -330,6 +337,9 @@ mod tests {
         let near = |text: &str| parse(text).expect_err(text).replace;
         assert_eq!(near("expect denny: x").as_deref(), Some("deny"));
         assert_eq!(near("expect deny [cod=x]: x").as_deref(), Some("code"));
-        assert_eq!(near("expect deny [inherit]: x").as_deref(), Some("inherited"));
+        assert_eq!(
+            near("expect deny [inherit]: x").as_deref(),
+            Some("inherited")
+        );
     }
 }

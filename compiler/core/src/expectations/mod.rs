@@ -9,10 +9,14 @@ mod collect;
 mod directive;
 mod fault;
 mod grammar;
+mod judge;
 mod names;
 mod options;
+mod pairs;
+mod run;
 mod sidecar;
 mod verb;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -20,11 +24,13 @@ pub use annotations::{Annotation, Annotations, MAX_ANNOTATION_BYTES};
 pub use case::{Case, CaseText, Target};
 pub use collect::{MAX_INLINE_CASES, Suite};
 pub use directive::{Anchor, Directive, FileDirectives, Head, MAX_DIRECTIVE_BYTES, Stray};
+pub use options::{ExpectedEffect, Options};
+pub use run::{CaseResult, Status, TestRun};
 pub use sidecar::{MAX_SIDECAR_CASES, MAX_SIDECAR_LINE};
-pub use options::{ExpectedEffect, Form, Options};
 pub use verb::Verb;
 
 pub(crate) use directive::{of_content, of_document, starts_between_items};
+pub(crate) use run::run as run_all;
 
 use crate::db::{self, Db, Root};
 use crate::expand::{Reading, expand};
@@ -34,11 +40,12 @@ use crate::expand::{Reading, expand};
 #[salsa::tracked(returns(clone))]
 pub fn inline(db: &dyn Db, root: Root) -> Arc<Suite> {
     let expansion = expand(db, root);
-    Arc::new(collect::collect(&expansion, |index, reading| {
-        match expansion.file(index) {
+    Arc::new(collect::collect(
+        &expansion,
+        |index, reading| match expansion.file(index) {
             Some(file) if reading == Reading::Document => db::directives(db, file.input),
             Some(file) => db::content_directives(db, file.input),
             None => Arc::default(),
-        }
-    }))
+        },
+    ))
 }

@@ -9,36 +9,9 @@ use super::fault::{Fault, list};
 use crate::decl::PathExpr;
 use crate::diagnostics::quote;
 use crate::diagnostics::registry::{self, Level};
+use crate::evaluation::Form;
 use crate::lower::path_expression;
 use crate::manifest::Platform;
-
-/// How the text of a case is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// A command line (spec 06 section 5).
-    Command,
-    /// A JSON array of strings.
-    Argv,
-    /// The input object of a tool.
-    Json,
-    /// The script of a raw tool.
-    Script,
-}
-
-impl Form {
-    const WORDS: [&'static str; 4] = ["command", "argv", "json", "script"];
-
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        [Self::Command, Self::Argv, Self::Json, Self::Script]
-            .into_iter()
-            .find(|form| form.as_str() == word)
-    }
-}
 
 /// Keys that take a value.
 const KEYS: &[&str] = &[
@@ -150,18 +123,16 @@ impl Options {
     }
 
     /// Sets one option from its value; `at` is where the value stands.
-    pub(super) fn set(
-        &mut self,
-        key: &str,
-        value: &str,
-        at: Range<usize>,
-    ) -> Result<(), Fault> {
+    pub(super) fn set(&mut self, key: &str, value: &str, at: Range<usize>) -> Result<(), Fault> {
         let word = |words: &[&str]| {
             Fault::new(at.clone(), format!("`{key}` cannot be {}", quote(value)))
                 .suggest(value, words)
         };
         match key {
-            "as" => self.form = Some(Form::parse(value).ok_or_else(|| word(&Form::WORDS))?),
+            "as" => {
+                let form = Form::ALL.into_iter().find(|form| form.as_str() == value);
+                self.form = Some(form.ok_or_else(|| word(&Form::ALL.map(Form::as_str)))?);
+            }
             "tool" => self.tool = Some(name(key, value, at)?),
             "runtime" => self.runtime = Some(name(key, value, at)?),
             "rule" => self.rules = names(key, value, at)?,
@@ -354,8 +325,7 @@ fn variable(value: &str, at: Range<usize>) -> Result<(String, String), Fault> {
         Some((name, value)) if !name.is_empty() && !name.contains(char::is_whitespace) => {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err(
-            Fault::new(at, format!("`env` cannot be {}", quote(value))).hint("write `env=NAME=VALUE`")
-        ),
+        _ => Err(Fault::new(at, format!("`env` cannot be {}", quote(value)))
+            .hint("write `env=NAME=VALUE`")),
     }
 }

@@ -34,8 +34,12 @@ pub(super) struct Sidecar {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a file. `text` is what places refer to; `source` is the manifest path of the document.
-pub(super) fn read(text: &str, file: FileIndex, source: &str, names: &Names<'_>) -> Sidecar {
+/// Reads a file. Places refer to its text, in which invalid UTF-8 is replaced; `source` is the
+/// manifest path of the document.
+pub(super) fn read(bytes: &[u8], file: FileIndex, source: &str, names: &Names<'_>) -> Sidecar {
+    let text = String::from_utf8_lossy(bytes);
+    // Only then a replacement character can be one that was put there.
+    let replaced = matches!(text, std::borrow::Cow::Owned(_));
     let mut reader = Reader {
         file,
         source: source.into(),
@@ -46,6 +50,7 @@ pub(super) fn read(text: &str, file: FileIndex, source: &str, names: &Names<'_>)
         },
         facts: HashMap::new(),
         ids: HashSet::new(),
+        replaced,
     };
     let mut start = 0;
     for (number, line) in text.split('\n').enumerate() {
@@ -70,6 +75,8 @@ struct Reader<'a> {
     /// Facts by the lines that give them.
     facts: HashMap<Vec<String>, usize>,
     ids: HashSet<String>,
+    /// The file is not valid UTF-8.
+    replaced: bool,
 }
 
 impl Reader<'_> {
@@ -111,7 +118,12 @@ impl Reader<'_> {
         let whole = 0..line.len();
         let wrong = |message: String| ("chatmd.test_sidecar", Fault::new(whole.clone(), message));
         if line.len() > MAX_SIDECAR_LINE {
-            return Err(wrong(format!("a line holds at most {MAX_SIDECAR_LINE} bytes")));
+            return Err(wrong(format!(
+                "a line holds at most {MAX_SIDECAR_LINE} bytes"
+            )));
+        }
+        if self.replaced && line.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(wrong("the line is not valid UTF-8".to_owned()));
         }
         let members = match Json::parse(line.as_bytes()) {
             Ok(Json::Object(members)) => members,
@@ -126,11 +138,17 @@ impl Reader<'_> {
         }
         let verb = draft.verb.ok_or_else(|| {
             let (code, fault) = wrong("the member `expect` is missing".to_owned());
-            (code, fault.hint(format!("one of {}", super::fault::list(&Verb::WORDS))))
+            (
+                code,
+                fault.hint(format!("one of {}", super::fault::list(&Verb::WORDS))),
+            )
         })?;
         let text = draft.text.ok_or_else(|| {
             let (code, fault) = wrong("there is no request".to_owned());
-            (code, fault.hint("one of `command`, `argv`, `script` and `input`"))
+            (
+                code,
+                fault.hint("one of `command`, `argv`, `script` and `input`"),
+            )
         })?;
         let facts = self.facts(draft.given).map_err(|why| wrong(why))?;
         let id = draft.id.unwrap_or_else(|| format!("L{number}"));

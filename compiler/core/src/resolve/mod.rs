@@ -31,6 +31,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub(crate) use checks::eligible;
+pub(crate) use convert::path as manifest_path;
 pub(crate) use entrypoints::surface;
 pub use features::Features;
 pub use input::{Expanded, ExpandedItem, LoadedScript, SourceFile, SourceUse};

@@ -38,6 +38,10 @@ pub const WITHOUT_DOCUMENT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "no policy that compiles is too large to be evaluated on the symbolic host",
+        &["chatmd.test_indeterminate"],
+    ),
+    (
         "its smallest document is too large for a suite; `tests/resolution.rs` makes one",
         &["shell.manifest_too_large"],
     ),

@@ -90,6 +90,7 @@ pub fn compile_files<'a>(
     let mut db = Database::default();
     let root = db.root_from_path(first.unwrap().into(), directory).unwrap();
     let mut options = CompileOptions::for_platform(Platform::from_word(platform).unwrap());
+    options.tests.as_mut().unwrap().sidecar = true;
     if !without.is_empty() {
         let all = chatmd_compiler::resolve::features::ALL.iter().copied();
         options.features = Features::of(all.filter(|id| !without.iter().any(|w| w == id)));

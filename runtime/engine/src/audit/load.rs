@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::line::DIGEST_PREFIX;
 use super::secure_file::sibling;
-use chatmd_policy::strict_json::Json;
 use crate::identity::hex;
+use chatmd_policy::strict_json::Json;
 
 /// Largest sequence: integers above it are not exact in JSON readers.
 pub const SEQUENCE_MAX: u64 = (1 << 53) - 1;

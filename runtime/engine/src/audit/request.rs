@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::load::Record;
 use super::replay::{Refused, for_each_event, validated};
 use super::schema::{Class, event_schema};
-use chatmd_policy::strict_json::Json;
 use super::validate::{Finding, ValidationOptions};
 use crate::output::escape_controls;
+use chatmd_policy::strict_json::Json;
 
 /// Fewest hexadecimal digits of an abbreviated id.
 const PREFIX_DIGITS: usize = 8;

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::super::command::{CommandContext, CommandFacts};
 use super::super::event::*;
 use super::super::schema::EVENTS;
-use chatmd_policy::strict_json::Json;
 use super::super::validate::{Anchor, ValidationOptions, ValidationReport, validate};
 use super::*;
 use crate::output::{ExitStatus, RedactorBuilder, SecretBytes};
+use chatmd_policy::strict_json::Json;
 
 const SECRET: &str = "tok-4f9a\"77c1";
 

@@ -1,0 +1,166 @@
+//! The tests of a document, run with its compilation (spec 12 section 2.7).
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+
+use super::{CompileOptions, OptionsKey, resolution};
+use crate::db::{Db, FileInput, LoadError, Root, normalize};
+use crate::diagnostics::{Diagnostic, FileIndex, Place};
+use crate::expand::expand;
+use crate::expectations::{self, Suite, TestRun};
+use crate::manifest::Platform;
+use chatmd_syntax::Span;
+
+/// Which tests are run with a compilation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TestSelection {
+    /// What tests take for the platform. That of the machine must not be looked at.
+    pub platform: Platform,
+    /// Run the tests of `NAME.chatmd.tests.jsonl` too.
+    pub sidecar: bool,
+    /// Further files of tests, absolute, with the names that people gave them.
+    pub files: Vec<(Utf8PathBuf, String)>,
+}
+
+impl Default for TestSelection {
+    fn default() -> Self {
+        Self {
+            platform: Platform::Linux,
+            sidecar: false,
+            files: Vec::new(),
+        }
+    }
+}
+
+/// The tests of a document with their results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tested {
+    /// The tests.
+    pub suite: Arc<Suite>,
+    /// What became of them.
+    pub run: Arc<TestRun>,
+}
+
+/// A file of tests as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TestFile {
+    pub path: Utf8PathBuf,
+    pub display: String,
+    pub file: Result<FileInput, LoadError>,
+}
+
+/// The files of tests of a document that are there, or were asked for.
+pub(super) fn files(db: &dyn Db, root: Root, tests: &TestSelection) -> Vec<TestFile> {
+    let mut found = Vec::new();
+    // A text that is no file has no neighbours.
+    if tests.sidecar && !root.name(db).starts_with('<') {
+        let name = format!("{}.tests.jsonl", root.manifest_name(db));
+        let path = normalize(&root.directory(db).join(name));
+        let file = load(db, &path);
+        if file != Err(LoadError::NotFound) {
+            let display = format!("{}.tests.jsonl", root.name(db));
+            found.push(TestFile {
+                path,
+                display,
+                file,
+            });
+        }
+    }
+    for (path, display) in &tests.files {
+        let path = normalize(path);
+        if found.iter().any(|known: &TestFile| known.path == path) {
+            continue;
+        }
+        found.push(TestFile {
+            file: load(db, &path),
+            path,
+            display: display.clone(),
+        });
+    }
+    found
+}
+
+fn load(db: &dyn Db, path: &camino::Utf8Path) -> Result<FileInput, LoadError> {
+    let target = (*db.path_input(path).target(db))?;
+    match crate::db::load_error(db, target.file) {
+        None => Ok(target.file),
+        Some(error) => Err(error),
+    }
+}
+
+/// All tests of a document: those in it and its imports, then those of files beside it.
+#[salsa::tracked(returns(clone))]
+pub(super) fn suite<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Suite> {
+    let inline = expectations::inline(db, root);
+    let Some(tests) = &options.options(db).tests else {
+        return inline;
+    };
+    let files = files(db, root, tests);
+    if files.is_empty() {
+        return inline;
+    }
+    let expansion = expand(db, root);
+    let mut all = Arc::unwrap_or_clone(inline);
+    for (number, file) in files.iter().enumerate() {
+        let index = FileIndex((expansion.files.len() + number) as u32);
+        match file.file {
+            Ok(input) => {
+                let bytes: &[u8] = match input.content(db) {
+                    Ok(bytes) => bytes,
+                    Err(_) => &[],
+                };
+                all.add_sidecar(bytes, index, &expansion);
+            }
+            Err(error) => all.diagnostics.push(unreadable(index, error)),
+        }
+    }
+    Arc::new(all)
+}
+
+fn unreadable(file: FileIndex, error: LoadError) -> Diagnostic {
+    let place = Place {
+        file,
+        item: None,
+        span: Span::empty(0),
+    };
+    Diagnostic::new(
+        "chatmd.test_sidecar",
+        place,
+        format!("this file of tests cannot be read: {error}"),
+    )
+}
+
+/// Runs all tests. Depends on what the document declares and on its tests, not on its prose.
+#[salsa::tracked(returns(clone))]
+pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<TestRun> {
+    let suite = suite(db, root, options);
+    let compile = options.options(db);
+    let Some(tests) = &compile.tests else {
+        return Arc::default();
+    };
+    if suite.cases.is_empty() {
+        return Arc::default();
+    }
+    // The results are the same on every machine, whatever it compiles for.
+    let on = |platform| {
+        let options = CompileOptions {
+            platform,
+            ..compile.clone()
+        };
+        resolution(db, root, options.resolution_key(db))
+    };
+    let mut resolution = on(tests.platform);
+    if resolution.manifest.is_none() {
+        resolution = on(compile.platform);
+    }
+    match &resolution.manifest {
+        Some(manifest) => Arc::new(expectations::run_all(
+            manifest,
+            &resolution.places,
+            &suite,
+            tests.platform,
+        )),
+        None => Arc::default(),
+    }
+}
