@@ -68,6 +68,8 @@ pub enum Command {
     Manifest(ManifestArgs),
     /// Show what one document, manifest or bundle permits that another does not
     Diff(DiffArgs),
+    /// Run the tests in documents and beside them
+    Test(TestArgs),
     /// Explain a diagnostic code
     Explain(Explain),
     /// Show what depends on what in a document
@@ -185,6 +187,72 @@ pub enum CheckFormat {
     Json,
     /// SARIF 2.1.0
     Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+const TEST_END: &str = "\
+Tests are comments `expect VERB: COMMAND` in a document, and lines of NAME.chatmd.tests.jsonl beside
+it. They look at no fact of this machine. GLOB may hold * and ?, and is compared with FILE:LINE,
+runtime, tool, rules, name and text of a test.
+
+Exit codes:
+  0  all passed     1  a test failed, or a document has errors
+  2  usage error    4  a document or a file of tests cannot be read
+
+Example:
+  chatmdc test --coverage --mutate agent.chatmd";
+
+/// Arguments of `test`.
+#[derive(Args, Debug)]
+#[command(after_help = TEST_END)]
+pub struct TestArgs {
+    /// Form of the report
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        overrides_with = "format"
+    )]
+    pub format: TestFormat,
+    /// Only tests that match (may be repeated: any)
+    #[arg(long, value_name = "GLOB")]
+    pub filter: Vec<String>,
+    /// A further file of tests (may be repeated)
+    #[arg(long, value_name = "FILE")]
+    pub tests: Vec<Utf8PathBuf>,
+    /// Run the ChatML matchers and analyzers that tests reach, in this process
+    #[arg(long, overrides_with = "run_scripts")]
+    pub run_scripts: bool,
+    /// Show failed tests only
+    #[arg(long, overrides_with = "failed_only")]
+    pub failed_only: bool,
+    /// Count for each rule, ceiling and tool the tests in which it decided
+    #[arg(long, overrides_with = "coverage")]
+    pub coverage: bool,
+    /// Change rules and ceilings one by one, and show the changes that no test notices
+    #[arg(long, overrides_with = "mutate")]
+    pub mutate: bool,
+    /// Fail on warnings, on survivors of --mutate and on zero rows of --coverage too
+    #[arg(long, overrides_with = "deny_warnings")]
+    pub deny_warnings: bool,
+    /// Reading options.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Documents; `-` is standard input
+    #[arg(required = true, value_name = "DOC")]
+    pub documents: Vec<Utf8PathBuf>,
+}
+
+/// Forms of `test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// For reading
+    Human,
+    /// One JSON object
+    Json,
+    /// JUnit XML
+    Junit,
     /// Annotations of GitHub Actions
     Github,
 }

@@ -45,6 +45,7 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Manifest(args) => commands::manifest::run(args, cli.common, &mut output),
         Command::Diff(args) => commands::diff::run(args, cli.common, &mut output),
         Command::Graph(args) => commands::graph::run(args, cli.common, &mut output),
+        Command::Test(args) => commands::test::run(args, cli.common, &mut output),
         Command::Explain(args) => commands::explain::run(args, &mut output),
         Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
         Command::Init(args) => commands::init::run(args, cli.common, &mut output),

@@ -97,6 +97,7 @@ fn prose_wakes_no_resolution() {
             "compile_query",
             "declarations",
             "digest",
+            "directives",
             "load_error",
             "parse",
             "size_kib",
@@ -122,6 +123,39 @@ fn prose_wakes_no_resolution() {
         "{ran:?}"
     );
     assert_eq!(ran.get("declarations"), Some(&1));
+}
+
+#[test]
+fn prose_runs_no_test_and_a_rule_runs_them_once() {
+    let text = "<user>Please look at it.</user>\n<!-- expect deny: git push -->\n\
+                <shell_access id=\"r\"><policy default=\"deny\"/></shell_access>\n";
+    let (mut db, log, root) = database(&[("/w/agent.chatmd", text)]);
+    assert_eq!(run(&db, root).tested.run.results.len(), 1);
+    assert_eq!(log.take().get("run"), Some(&1));
+    edit(
+        &mut db,
+        "/w/agent.chatmd",
+        &text.replace("look at it", "look at it <!-- expect allow: ls -->"),
+    );
+    let after = run(&db, root);
+    assert_eq!(after.tested.run.results.len(), 1);
+    assert_eq!(
+        after.diagnostics.len(),
+        1,
+        "the test in the message is none"
+    );
+    let ran = log.take();
+    assert!(
+        !ran.contains_key("run") && !ran.contains_key("resolution"),
+        "{ran:?}"
+    );
+    edit(
+        &mut db,
+        "/w/agent.chatmd",
+        &text.replace("\"deny\"", "\"ask\""),
+    );
+    assert_eq!(run(&db, root).diagnostics[0].code, "chatmd.test_failed");
+    assert_eq!(log.take().get("run"), Some(&1));
 }
 
 #[test]
@@ -227,6 +261,7 @@ fn one_character_among_a_thousand_documents_checks_one_again() {
             "compile_query",
             "declarations",
             "digest",
+            "directives",
             "load_error",
             "parse",
             "size_kib",

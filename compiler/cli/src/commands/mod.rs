@@ -10,6 +10,7 @@ pub mod inspect;
 pub mod lsp;
 pub mod manifest;
 pub mod schema;
+pub mod test;
 
 use camino::Utf8Path;
 use chatmd_compiler::diagnostics::Severity;

@@ -283,12 +283,17 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
     let mut found = findings::gather(db, &expansion, &resolution);
     let sound = resolution.manifest.is_some()
         && found.iter().all(|found| found.severity != Severity::Error);
-    let run = match sound {
-        true => tested::run(db, root, options),
-        false => Arc::default(),
+    let mut tested = Tested {
+        suite,
+        ..Tested::default()
     };
-    found.extend(suite.diagnostics.iter().cloned());
-    found.extend(run.diagnostics.iter().cloned());
+    if sound && let Some(tests) = &options.options(db).tests {
+        tested.run = tested::run(db, root, options);
+        let subject = tested::subject(db, root, options.options(db), tests);
+        tested.manifest = subject.manifest.clone();
+    }
+    found.extend(tested.suite.diagnostics.iter().cloned());
+    found.extend(tested.run.diagnostics.iter().cloned());
     let diagnostics = findings::finish(found, &expansion, &files);
     let failed = diagnostics
         .iter()
@@ -299,20 +304,17 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
         fill_digests(db, &expansion, Arc::make_mut(manifest));
         requested_sha256 = crate::manifest::requested_sha256(manifest).ok();
     }
-    let (material, places) = if manifest.is_some() {
-        (
-            Arc::clone(&resolution.material),
-            Arc::clone(&resolution.places),
-        )
+    let material = if manifest.is_some() {
+        Arc::clone(&resolution.material)
     } else {
-        (Arc::default(), Arc::default())
+        Arc::default()
     };
     Arc::new(Compilation {
         manifest,
         requested_sha256,
         material,
-        places,
-        tested: Tested { suite, run },
+        places: Arc::clone(&resolution.places),
+        tested,
         diagnostics,
         files,
         directory: root.directory(db).clone(),

@@ -9,7 +9,8 @@ use crate::db::{Db, FileInput, LoadError, Root, normalize};
 use crate::diagnostics::{Diagnostic, FileIndex, Place};
 use crate::expand::expand;
 use crate::expectations::{self, Suite, TestRun};
-use crate::manifest::Platform;
+use crate::manifest::{Manifest, Platform};
+use crate::resolve::Resolution;
 use chatmd_syntax::Span;
 
 /// Which tests are run with a compilation.
@@ -40,6 +41,8 @@ pub struct Tested {
     pub suite: Arc<Suite>,
     /// What became of them.
     pub run: Arc<TestRun>,
+    /// What they ran against, whether or not they passed. Nothing is authorised by it.
+    pub manifest: Option<Arc<Manifest>>,
 }
 
 /// A file of tests as it was read.
@@ -142,18 +145,7 @@ pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) ->
     if suite.cases.is_empty() {
         return Arc::default();
     }
-    // The results are the same on every machine, whatever it compiles for.
-    let on = |platform| {
-        let options = CompileOptions {
-            platform,
-            ..compile.clone()
-        };
-        resolution(db, root, options.resolution_key(db))
-    };
-    let mut resolution = on(tests.platform);
-    if resolution.manifest.is_none() {
-        resolution = on(compile.platform);
-    }
+    let resolution = subject(db, root, compile, tests);
     match &resolution.manifest {
         Some(manifest) => Arc::new(expectations::run_all(
             manifest,
@@ -162,5 +154,27 @@ pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) ->
             tests.platform,
         )),
         None => Arc::default(),
+    }
+}
+
+/// What tests run against: the document as the platform of the tests has it, so that the results
+/// are the same on every machine, whatever it compiles for.
+pub(super) fn subject(
+    db: &dyn Db,
+    root: Root,
+    options: &CompileOptions,
+    tests: &TestSelection,
+) -> Arc<Resolution> {
+    let on = |platform| {
+        let options = CompileOptions {
+            platform,
+            ..options.clone()
+        };
+        resolution(db, root, options.resolution_key(db))
+    };
+    let meant = on(tests.platform);
+    match meant.manifest.is_some() {
+        true => meant,
+        false => on(options.platform),
     }
 }

@@ -6,10 +6,12 @@
 mod annotations;
 mod case;
 mod collect;
+mod coverage;
 mod directive;
 mod fault;
 mod grammar;
 mod judge;
+mod mutate;
 mod names;
 mod options;
 mod pairs;
@@ -20,12 +22,16 @@ mod verdict;
 
 use std::sync::Arc;
 
+pub use chatmd_policy::trace::Trace;
+
 pub use annotations::{Annotation, Annotations, MAX_ANNOTATION_BYTES};
 pub use case::{Case, CaseText, Target};
 pub use collect::{MAX_INLINE_CASES, Suite};
+pub use coverage::{CoverageRow, Covered, coverage};
 pub use directive::{Anchor, Directive, FileDirectives, Head, MAX_DIRECTIVE_BYTES, Stray};
+pub use mutate::{Mutation, MutationReport, Survivor, mutate};
 pub use options::{ExpectedEffect, Options};
-pub use run::{CaseResult, Status, TestRun};
+pub use run::{CaseResult, Status, TestRun, trace};
 pub use sidecar::{MAX_SIDECAR_CASES, MAX_SIDECAR_LINE};
 pub use verb::Verb;
 

@@ -1,13 +1,15 @@
 //! Runs all tests of a document and reports what fails.
 
 use chatmd_policy::Value;
-use chatmd_policy::trace::{MatchTrace, Outcome};
+use chatmd_policy::trace::{MatchTrace, Outcome, Trace};
 
 use super::case::{Case, CaseText, Target};
 use super::collect::Suite;
 use super::judge::{Bound, Judge, Judged, Unjudged, bind, is_open};
 use super::pairs;
+use crate::compile::Compilation;
 use crate::diagnostics::{Diagnostic, Place, nearest, quote};
+use crate::evaluation::Scope;
 use crate::manifest::{Manifest, Mode, Platform};
 use crate::resolve::{Places, RulePlace};
 
@@ -98,6 +100,30 @@ pub(crate) fn run(
         }
     }
     runner.out
+}
+
+/// The full trace of one result, with the places of a compilation.
+pub fn trace(
+    manifest: &Manifest,
+    suite: &Suite,
+    result: &CaseResult,
+    compilation: &Compilation,
+) -> Option<Trace> {
+    let case = suite.cases.get(result.case)?;
+    let bound = bind(manifest, case)?;
+    let runtime = manifest
+        .runtimes
+        .iter()
+        .find(|it| it.id == result.runtime)?;
+    let bound = Bound { runtime, ..bound };
+    let digest = compilation.requested_sha256.as_deref().unwrap_or_default();
+    Judge::new(manifest, &suite.facts).explain(bound, |evaluation, scope| {
+        evaluation.trace(&Scope {
+            manifest_sha256: digest,
+            compilation: Some(compilation),
+            ..*scope
+        })
+    })
 }
 
 struct Runner<'a> {

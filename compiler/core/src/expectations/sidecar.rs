@@ -150,7 +150,7 @@ impl Reader<'_> {
                 fault.hint("one of `command`, `argv`, `script` and `input`"),
             )
         })?;
-        let facts = self.facts(draft.given).map_err(|why| wrong(why))?;
+        let facts = self.facts(draft.given).map_err(wrong)?;
         let id = draft.id.unwrap_or_else(|| format!("L{number}"));
         if !self.ids.insert(id.clone()) {
             return Err(wrong(format!("the id {} is taken", quote(&id))));
