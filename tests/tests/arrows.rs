@@ -37,6 +37,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
         &[
             "chatmd-compiler",
             "chatmd-syntax",
+            "chatml",
             "chatmd-lsp",
             "chatmd-facts",
             "chatmd-plan",

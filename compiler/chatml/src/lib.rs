@@ -18,6 +18,7 @@ pub mod lex;
 mod library;
 pub mod limits;
 pub mod parse;
+pub mod session;
 pub mod snapshot;
 pub mod span;
 pub mod surface;
@@ -29,4 +30,4 @@ pub use check::{
     Checked, EntryPoint, EntryReport, EntryRequest, check, check_entries, default_entry,
 };
 pub use lex::{Lexed, lex};
-pub use parse::{Parsed, parse};
+pub use parse::{Parsed, parse, parse_pieces};

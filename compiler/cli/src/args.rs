@@ -80,6 +80,8 @@ pub enum Command {
     Init(crate::commands::init::Init),
     /// Print the JSON Schema of something that these programs read or write
     Schema(crate::commands::schema::SchemaArgs),
+    /// Check and try ChatML scripts
+    Chatml(crate::commands::chatml::Chatml),
     /// Run the language server; editors start it
     Lsp(Lsp),
     /// Print a completion script for a shell

@@ -50,6 +50,7 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Fmt(args) => commands::fmt::run(args, cli.common, &mut output),
         Command::Init(args) => commands::init::run(args, cli.common, &mut output),
         Command::Schema(args) => commands::schema::run(args, cli.common, &mut output),
+        Command::Chatml(args) => commands::chatml::run(args, cli.common, &mut output),
         Command::Lsp(args) => {
             // The server writes on standard output from a thread of its own.
             drop(output);

@@ -53,6 +53,19 @@ impl Output {
         }
     }
 
+    /// Brings what was written so far before the reader's eyes.
+    pub fn flush(&mut self) {
+        if self.failure.is_none() {
+            let flushed = self.stdout.flush().and(self.stderr.flush());
+            self.failure = flushed.err();
+        }
+    }
+
+    /// Whether a stream can not be written any more.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Flushes; turns a failure to write into the exit code that stands for it.
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.stdout.flush().and(self.stderr.flush());

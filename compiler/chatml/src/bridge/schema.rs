@@ -1,5 +1,7 @@
 //! The versioned records as data: names, fields, types and the words an action may be.
 
+use crate::surface::Kind;
+
 /// A record that crosses the boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Record {
@@ -218,6 +220,16 @@ impl Record {
             Self::ResultResponse => "result_response",
             Self::Audit => "audit",
             Self::AuditResponse => "audit_response",
+        }
+    }
+
+    /// What scripts of a kind are called with.
+    pub fn event_of(kind: Kind) -> Option<Self> {
+        match kind.contract()?.event {
+            "shell_context" => Some(Self::Context),
+            "shell_result" => Some(Self::Result),
+            "shell_audit" => Some(Self::Audit),
+            _ => None,
         }
     }
 

@@ -160,10 +160,7 @@ impl Reader<'_> {
         if let Some(note) = suggest::type_elsewhere(name, kind) {
             return found.note(note);
         }
-        let library = surface::aliases()
-            .iter()
-            .filter(|alias| alias.kinds.contains(kind))
-            .map(|alias| alias.name);
+        let library = surface::aliases_of(kind).map(|alias| alias.name);
         let declared = self.checker.types.keys().map(|name| &**name);
         if let Some(near) = suggest::nearest(name, library.chain(declared).chain(PRIMITIVES)) {
             found = found.help(format!("did you mean `{near}`?")).fix(

@@ -129,15 +129,8 @@ impl Scope {
             .iter()
             .filter(|(_, definitions)| !definitions.is_empty())
             .map(|(name, _)| &**name);
-        let kind = self.kind;
-        let globals = surface::builtins()
-            .iter()
-            .filter(move |builtin| builtin.module.is_none() && builtin.kinds.contains(kind))
-            .map(|builtin| builtin.name);
-        let modules = surface::modules()
-            .iter()
-            .filter(move |module| module.kinds.contains(kind))
-            .map(|module| module.name);
+        let globals = surface::globals_of(self.kind).map(|builtin| builtin.name);
+        let modules = surface::modules_of(self.kind).map(|module| module.name);
         own.chain(globals).chain(modules)
     }
 }

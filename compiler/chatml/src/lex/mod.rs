@@ -8,7 +8,7 @@ mod token;
 use logos::Logos;
 
 pub use string::decode_string;
-pub use token::{Token, TokenKind};
+pub use token::{Token, TokenKind, keywords};
 
 use crate::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, quoted};
 use crate::span::Span;

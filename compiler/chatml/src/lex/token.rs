@@ -40,6 +40,9 @@ macro_rules! tokens {
         }
 
         impl TokenKind {
+            /// Every keyword and operator.
+            pub(super) const FIXED: &[Self] = &[$(Self::$variant,)*];
+
             /// The text of a keyword or operator.
             pub const fn fixed_text(self) -> Option<&'static str> {
                 match self {
@@ -62,6 +65,20 @@ tokens! {
     PlusPlus = "++"; PlusDot = "+."; Plus = "+"; MinusDot = "-."; Minus = "-"; StarDot = "*."; Star = "*";
     SlashDot = "/."; Slash = "/"; LeftParen = "("; RightParen = ")"; LeftBrace = "{"; RightBrace = "}";
     LeftBracket = "["; RightBracket = "]"; Semicolon = ";"; Comma = ","; Dot = "."; Bar = "|"; Bang = "!";
+}
+
+impl TokenKind {
+    /// Whether it is a word of the language.
+    pub fn is_keyword(self) -> bool {
+        let text = self.fixed_text();
+        text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_lowercase()))
+    }
+}
+
+/// The words of the language.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    let words = TokenKind::FIXED.iter().filter(|kind| kind.is_keyword());
+    words.filter_map(|kind| kind.fixed_text())
 }
 
 /// One token.

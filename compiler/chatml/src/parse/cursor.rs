@@ -47,6 +47,26 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// A parser of some of the tokens that goes on numbering where this one stopped.
+    pub(super) fn of_piece<'t>(&self, tokens: &'t [Token]) -> Parser<'t>
+    where
+        's: 't,
+    {
+        Parser {
+            next_id: self.next_id,
+            names: self.names.clone(),
+            ..Parser::new(self.source, tokens)
+        }
+    }
+
+    /// Takes over what the parser of a piece found.
+    pub(super) fn take_from(&mut self, piece: Parser<'_>) {
+        self.next_id = piece.next_id;
+        self.names = piece.names;
+        self.errors.extend(piece.errors);
+        self.warnings.extend(piece.warnings);
+    }
+
     pub(super) fn token_at(&self, index: usize) -> Token {
         let end = Token {
             kind: TokenKind::End,

@@ -18,7 +18,7 @@ mod types;
 
 use crate::ast::Program;
 use crate::diagnostic::{Diagnostic, MAX_DIAGNOSTICS};
-use crate::lex::{TokenKind, lex};
+use crate::lex::{Token, TokenKind, lex};
 use crate::span::Span;
 
 use cursor::Parser;
@@ -48,9 +48,19 @@ impl Parsed {
 
 /// Parses a script. Never fails: whatever is wrong is in the diagnostics.
 pub fn parse(source: &str) -> Parsed {
+    parse_pieces(source, &[])
+}
+
+/// Parses a script that was written in pieces, such as the inputs of a session: no statement goes on
+/// behind one of the byte offsets `breaks`, which ascend, although a line that begins with a bracket
+/// would. Every piece has to be complete in itself.
+pub fn parse_pieces(source: &str, breaks: &[u32]) -> Parsed {
     let lexed = lex(source);
     let mut parser = Parser::new(source, &lexed.tokens);
-    let program = parser.program();
+    let program = match breaks {
+        [] => parser.program(),
+        _ => pieces(&mut parser, &lexed.tokens, breaks),
+    };
     let mut errors = lexed.errors;
     errors.extend(parser.errors);
     errors.truncate(MAX_DIAGNOSTICS);
@@ -64,6 +74,29 @@ pub fn parse(source: &str) -> Parsed {
         warnings,
         comments: lexed.comments,
     }
+}
+
+fn pieces(parser: &mut Parser<'_>, tokens: &[Token], breaks: &[u32]) -> Program {
+    let mut statements = Vec::new();
+    let mut rest = tokens;
+    for at in breaks.iter().copied().chain([u32::MAX]) {
+        let count = rest.partition_point(|token| token.span.start < at);
+        let (piece, behind) = rest.split_at(count);
+        let mut piece = piece.to_vec();
+        if piece.last().is_none_or(|last| last.kind != TokenKind::End) {
+            let end = piece.last().map_or(at, |last| last.span.end);
+            piece.push(Token {
+                kind: TokenKind::End,
+                span: Span::empty(end),
+                first_on_line: false,
+            });
+        }
+        let mut inner = parser.of_piece(&piece);
+        statements.extend(inner.statements(true));
+        parser.take_from(inner);
+        rest = behind;
+    }
+    parser.program_of(statements)
 }
 
 /// A statement could not be parsed; the diagnostic is already recorded.

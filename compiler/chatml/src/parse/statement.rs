@@ -22,6 +22,11 @@ struct Head {
 impl Parser<'_> {
     pub(super) fn program(&mut self) -> Program {
         let statements = self.statements(true);
+        self.program_of(statements)
+    }
+
+    /// A program of these statements, which this parser has read.
+    pub(super) fn program_of(&self, statements: Vec<Statement>) -> Program {
         Program {
             statements,
             expr_count: self.expr_count(),

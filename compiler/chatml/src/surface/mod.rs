@@ -212,6 +212,24 @@ pub fn modules() -> &'static [Module] {
     &TABLES.modules
 }
 
+/// The global functions of a kind.
+pub fn globals_of(kind: Kind) -> impl Iterator<Item = &'static Builtin> {
+    let all = builtins().iter();
+    all.filter(move |builtin| builtin.module.is_none() && builtin.kinds.contains(kind))
+}
+
+/// The modules of a kind.
+pub fn modules_of(kind: Kind) -> impl Iterator<Item = &'static Module> {
+    let all = modules().iter();
+    all.filter(move |module| module.kinds.contains(kind))
+}
+
+/// The type names of a kind.
+pub fn aliases_of(kind: Kind) -> impl Iterator<Item = &'static Alias> {
+    let all = aliases().iter();
+    all.filter(move |alias| alias.kinds.contains(kind))
+}
+
 /// The function with that number.
 pub fn builtin_at(id: BuiltinId) -> Option<&'static Builtin> {
     TABLES.builtins.get(usize::from(id.0))

@@ -67,6 +67,11 @@ impl Data {
         }
     }
 
+    /// The text that `to_string` gives (spec 05 section 6.2).
+    pub fn text(&self) -> String {
+        super::print::data_to_string(self)
+    }
+
     /// What a reader would call this value.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::Value;
+use super::data::Data;
 use super::heap::Heap;
 use super::symbols::Symbols;
-use crate::limits::{Budget, Stop};
+use super::{Value, import};
+use crate::limits::{Budget, Limits, Stop, Unlimited};
 
 /// Nesting from which `...` stands for a value. It also ends cyclic data.
 const MAX_DEPTH: u32 = 64;
@@ -26,6 +27,28 @@ pub(crate) fn to_string(printer: &mut Printer<'_, '_>, value: Value) -> Result<S
     let mut out = String::new();
     write(printer, value, 0, &mut out)?;
     Ok(out)
+}
+
+/// The text of data as `to_string` gives it.
+pub(crate) fn data_to_string(data: &Data) -> String {
+    let (mut heap, mut symbols) = (Heap::new(), Symbols::default());
+    heap.allow(u64::MAX);
+    let limits = Limits {
+        fuel: u64::MAX,
+        ..Limits::default()
+    };
+    let text = import(&mut heap, &mut symbols, data).and_then(|value| {
+        let mut printer = Printer {
+            heap: &heap,
+            symbols: &symbols,
+            budget: &mut Budget::new(&limits, &Unlimited),
+            is_library: &|_| false,
+            allowance: u64::MAX,
+        };
+        to_string(&mut printer, value)
+    });
+    // Nothing bounds it here: data is within the limits of a script.
+    text.unwrap_or_default()
 }
 
 /// Recursion ends at [`MAX_DEPTH`].

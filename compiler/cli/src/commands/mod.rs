@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod chatml;
 pub mod check;
 pub mod diff;
 pub mod explain;

@@ -140,7 +140,7 @@ fn placed(found: &Diagnostic, file: FileIndex, item: Option<u32>) -> Diagnostic 
 }
 
 /// Sorted by file, start, code, with exact repetitions left out.
-fn ordered(all: Vec<Diagnostic>, files: &[CompiledFile]) -> Vec<Diagnostic> {
+pub(super) fn ordered(all: Vec<Diagnostic>, files: &[CompiledFile]) -> Vec<Diagnostic> {
     let absolute = |place: Place| match files.get(place.file.0 as usize) {
         Some(file) => position::absolute(place, &file.item_starts, &file.text),
         None => place.span,
@@ -173,7 +173,7 @@ fn ordered(all: Vec<Diagnostic>, files: &[CompiledFile]) -> Vec<Diagnostic> {
 }
 
 /// Keeps [`MAX_DIAGNOSTICS`] findings, errors before others, and says so.
-fn cap(all: &mut Vec<Diagnostic>) {
+pub(super) fn cap(all: &mut Vec<Diagnostic>) {
     if all.len() <= MAX_DIAGNOSTICS {
         return;
     }

@@ -5,6 +5,7 @@ mod findings;
 mod position;
 mod programs;
 mod secrets;
+mod standalone;
 mod tested;
 
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ use crate::resolve::{Features, Material, Places, Resolution};
 pub use chatmd_syntax::{LineIndex, Position, Span};
 pub use findings::{MAX_DIAGNOSTICS, from_syntax};
 pub use position::Location;
+pub use standalone::Standalone;
 pub use tested::{TestSelection, Tested};
 
 /// What a compilation depends on beside its files.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chatmd_syntax::Span;
-use chatml::diagnostic::{Code, MAX_DIAGNOSTICS};
+use chatml::diagnostic::MAX_DIAGNOSTICS;
 use chatml::{EntryRequest, check, check_entries, parse};
 
 use crate::db::Db;
@@ -12,7 +12,7 @@ use crate::diagnostics::{Diagnostic, Edit, Fix, Label, Place};
 use crate::manifest::ScriptKind;
 use crate::resolve::{Origin, Program, surface};
 
-/// Outer code of everything that keeps a program from compiling.
+/// Outer code of everything that keeps a program from compiling. Warnings stand for themselves.
 const OUTER: &str = "shell.chatml_compile";
 
 /// A program by value, so that it is checked again only when its own text, kind or use changes.
@@ -57,7 +57,7 @@ pub(super) fn findings(db: &dyn Db, program: &Program, all: &mut Vec<Diagnostic>
 
 /// A finding of the checker as one of the document.
 fn placed(found: &chatml::diagnostic::Diagnostic, program: &Program) -> Diagnostic {
-    let place = |span: chatml::span::Span| match program.origin {
+    let mut diagnostic = translated(found, |span| match program.origin {
         Origin::Inline { file, item, start } => Place {
             file,
             item: Some(item),
@@ -68,12 +68,22 @@ fn placed(found: &chatml::diagnostic::Diagnostic, program: &Program) -> Diagnost
             item: None,
             span: Span::new(span.start, span.end),
         },
-    };
-    let mut diagnostic = Diagnostic::new(outer(found.code), place(found.span), &*found.message);
+    });
     if found.is_error() {
         diagnostic.detail = Some(found.code.as_str());
+        diagnostic.code = OUTER;
     }
     diagnostic.path = vec!["script".to_owned(), program.id.clone()];
+    diagnostic
+}
+
+/// A finding of the checker with its own code, its spans where `place` says.
+pub(super) fn translated(
+    found: &chatml::diagnostic::Diagnostic,
+    place: impl Fn(chatml::span::Span) -> Place,
+) -> Diagnostic {
+    let code = found.code.as_str();
+    let mut diagnostic = Diagnostic::new(code, place(found.span), &*found.message);
     diagnostic.secondary = found
         .labels
         .iter()
@@ -108,17 +118,10 @@ fn imperative(title: &str) -> String {
     first.into_iter().chain(rest).collect()
 }
 
-/// Warnings stand for themselves; whatever keeps the program from compiling has one outer code.
-fn outer(code: Code) -> &'static str {
-    match code.severity() {
-        chatml::diagnostic::Severity::Error => OUTER,
-        chatml::diagnostic::Severity::Warning => code.as_str(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use chatml::diagnostic::Code;
+
     use crate::diagnostics::Severity;
     use crate::diagnostics::registry;
 
