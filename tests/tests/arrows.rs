@@ -38,6 +38,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "chatmd-compiler",
             "chatmd-syntax",
             "chatml",
+            "chatmd-policy",
             "chatmd-lsp",
             "chatmd-facts",
             "chatmd-plan",

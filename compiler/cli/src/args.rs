@@ -70,6 +70,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Run the tests in documents and beside them
     Test(TestArgs),
+    /// Show what would become of one tool call here, and why
+    Eval(crate::commands::eval::EvalArgs),
     /// Explain a diagnostic code
     Explain(Explain),
     /// Show what depends on what in a document

@@ -13,6 +13,7 @@ pub mod exit;
 pub mod files;
 pub mod git;
 pub mod live;
+pub mod live_host;
 pub mod output;
 pub mod report;
 
@@ -44,6 +45,7 @@ fn run(args: Vec<OsString>) -> u8 {
         Command::Inspect(args) => commands::inspect::run(args, cli.common, &mut output),
         Command::Manifest(args) => commands::manifest::run(args, cli.common, &mut output),
         Command::Diff(args) => commands::diff::run(args, cli.common, &mut output),
+        Command::Eval(args) => commands::eval::run(args, cli.common, &mut output),
         Command::Graph(args) => commands::graph::run(args, cli.common, &mut output),
         Command::Test(args) => commands::test::run(args, cli.common, &mut output),
         Command::Explain(args) => commands::explain::run(args, &mut output),

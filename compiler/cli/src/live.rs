@@ -26,6 +26,8 @@ pub struct Live {
     pub findings: Vec<BindFinding>,
     /// One entry for each runtime, in the order of the manifest.
     pub runtimes: Vec<LiveRuntime>,
+    /// Directories and variables of this machine.
+    pub host: Host,
 }
 
 /// Why there is no live view.
@@ -143,7 +145,7 @@ pub fn bind(
         host: &host,
         found: BTreeMap::new(),
     };
-    let runtimes = bound
+    let runtimes: Vec<LiveRuntime> = bound
         .manifest
         .runtimes
         .iter()
@@ -154,6 +156,7 @@ pub fn bind(
         sha256,
         findings: bound.findings,
         runtimes,
+        host,
     })
 }
 

@@ -9,6 +9,7 @@ pub mod canonical;
 pub mod environment;
 pub mod error;
 pub mod host;
+pub mod policy;
 pub mod policy_host;
 pub mod resolver;
 pub mod roots;

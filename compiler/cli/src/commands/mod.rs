@@ -3,6 +3,7 @@
 pub mod chatml;
 pub mod check;
 pub mod diff;
+pub mod eval;
 pub mod explain;
 pub mod fmt;
 pub mod graph;

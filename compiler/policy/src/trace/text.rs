@@ -2,23 +2,23 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{MatchTrace, StageTrace, Trace};
+use super::{ApprovalTrace, DeclaredIn, EffectTrace, MatchTrace, StageTrace, Trace};
 use crate::value::Value;
 
 impl fmt::Display for Trace {
     /// Lines of a fixed-width label and its content. Texts are printed as they are: sanitise the
     /// trace first.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.parse.is_some() {
+        let chain = match &self.parse {
+            Some(parse) => !parse.ok || self.stages.len() > 1,
+            None => false,
+        };
+        let kind = if chain {
             "chain"
         } else {
             self.request.kind.as_str()
         };
-        line(
-            out,
-            "request",
-            &format!("{kind:<14} {}", self.request.input),
-        )?;
+        line(out, "request", &format!("{kind:<14} {}", self.words()))?;
         if !self.input.ok {
             line(
                 out,
@@ -31,6 +31,10 @@ impl fmt::Display for Trace {
         }
         for stage in &self.stages {
             self.stage(out, stage)?;
+        }
+        for change in &self.may_change {
+            let text = format!("{:<14} {} ({})", change.kind, change.id, change.when);
+            line(out, "not run", &text)?;
         }
         line(
             out,
@@ -45,6 +49,17 @@ impl fmt::Display for Trace {
 }
 
 impl Trace {
+    /// The request as somebody would type it.
+    fn words(&self) -> String {
+        let input = &self.request.input;
+        let command = input.as_str().or_else(|| input.get("command")?.as_str());
+        match (command, self.stages.as_slice()) {
+            (Some(text), _) => text.to_owned(),
+            (None, [stage]) => command_line(&stage.argv),
+            (None, _) => input.to_string(),
+        }
+    }
+
     fn stage(&self, out: &mut fmt::Formatter<'_>, stage: &StageTrace) -> fmt::Result {
         let resolution = &stage.resolution;
         let mut found = resolution
@@ -60,26 +75,12 @@ impl Trace {
                 let _ = write!(found, "  {word}");
             }
         }
+        if let Some(digest) = resolution.sha256.as_deref().and_then(|it| it.get(..12)) {
+            let _ = write!(found, "  sha256 {digest}…");
+        }
         let label = format!("stage {}", stage.index + 1);
         line(out, &label, &format!("{:<14} {found}", resolution.program))?;
-        let effects: Vec<String> = stage
-            .effects
-            .iter()
-            .map(|effect| match &effect.path {
-                Some(path) => format!("{}:{path} ({})", effect.effect, effect.rule),
-                None => format!("{} ({})", effect.effect, effect.rule),
-            })
-            .collect();
-        line(
-            out,
-            "effects",
-            if effects.is_empty() {
-                "none".to_owned()
-            } else {
-                effects.join(", ")
-            }
-            .as_str(),
-        )?;
+        line(out, "effects", &effects(&stage.effects))?;
         for failure in &stage.capability.failures {
             let place = failure.span.as_ref().map_or(String::new(), |span| {
                 format!("  {}:{}:{}", span.file, span.line, span.column)
@@ -90,7 +91,18 @@ impl Trace {
                 &format!("{:<14} {}{place}", "FAIL", failure.reason),
             )?;
         }
-        self.policy(out, stage)
+        if stage.capability.ok {
+            line(out, "capability", "ok")?;
+        }
+        self.policy(out, stage)?;
+        if let Some(approval) = &stage.approval {
+            approval_line(out, approval)?;
+        }
+        if let Some(backend) = &stage.backend {
+            let text = format!("{:<14} {}", backend.kind, backend.confinement);
+            line(out, "backend", &text)?;
+        }
+        Ok(())
     }
 
     fn policy(&self, out: &mut fmt::Formatter<'_>, stage: &StageTrace) -> fmt::Result {
@@ -114,12 +126,90 @@ impl Trace {
             &format!("{:<14} {by}{after}", action.as_str()),
         )?;
         for rule in policy.rules.iter().filter(|rule| rule.deciding) {
+            if let Some(place) = rule.declared_in.as_ref().and_then(declared) {
+                line(out, "", &format!("  {:<28} {place}", rule.id))?;
+            }
             if let Some(tree) = &rule.tree {
                 matcher(out, tree)?;
             }
         }
         Ok(())
     }
+}
+
+/// Effects in order; what found several in a row is named once, after the last of them.
+fn effects(effects: &[EffectTrace]) -> String {
+    if effects.is_empty() {
+        return "none".to_owned();
+    }
+    let mut text = String::new();
+    for (index, effect) in effects.iter().enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        let kind = effect
+            .effect
+            .strip_suffix("_path")
+            .unwrap_or(&effect.effect);
+        text.push_str(kind);
+        if let Some(path) = &effect.path {
+            let _ = write!(text, ":{path}");
+        }
+        let next = effects.get(index + 1);
+        if next.is_none_or(|next| next.rule != effect.rule || next.source != effect.source) {
+            let _ = match effect.source.as_str() {
+                "builtin" => write!(text, " ({})", effect.rule),
+                source => write!(text, " ({source} {})", effect.rule),
+            };
+        }
+    }
+    text
+}
+
+/// `FILE:LINE:COLUMN`, or the profile.
+fn declared(place: &DeclaredIn) -> Option<String> {
+    match (&place.span, &place.profile) {
+        (Some(span), _) => Some(format!("{}:{}:{}", span.file, span.line, span.column)),
+        (None, Some(profile)) => Some(format!("profile {profile}")),
+        (None, None) => None,
+    }
+}
+
+fn approval_line(out: &mut fmt::Formatter<'_>, approval: &ApprovalTrace) -> fmt::Result {
+    let who: Vec<String> = approval
+        .reviewers
+        .iter()
+        .map(|reviewer| format!("{} {} ({})", reviewer.kind, reviewer.id, reviewer.state))
+        .collect();
+    let who = match (approval.needed, who.is_empty()) {
+        (false, _) => format!("nobody can be asked: {}", approval.unavailable),
+        (true, true) => "a person is asked".to_owned(),
+        (true, false) => who.join(", "),
+    };
+    let scopes = approval.scopes.join(", ");
+    line(
+        out,
+        "approval",
+        &format!("{:<14} {who}; scopes {scopes}", approval.provider),
+    )
+}
+
+/// An argv as a shell would read it back.
+fn command_line(argv: &[String]) -> String {
+    let plain = |word: &String| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_./:-=@%+,".contains(&byte))
+    };
+    let words = argv.iter().map(|word| {
+        if plain(word) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A matcher and its children, without call depth.

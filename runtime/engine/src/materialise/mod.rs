@@ -6,7 +6,6 @@
 
 mod audit;
 mod backend;
-mod policy;
 mod runtime;
 mod state;
 mod tools;

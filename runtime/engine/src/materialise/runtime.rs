@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chatmd_compiler::manifest::{self, FixedArg, Mode, Reviewer, Tool};
 use chatmd_facts::environment::{self, BuiltEnvironment};
+use chatmd_facts::policy::compile_policy;
 use chatmd_facts::resolver::Resolver;
 use chatmd_facts::roots::{self, FrozenRoots};
 use chatmd_facts::secrets::{self, LoadedSecrets};
@@ -17,7 +18,7 @@ use zeroize::Zeroizing;
 
 use super::backend::{SelectedBackend, SelectedKind, Wrappers};
 use super::state::Shared;
-use super::{HostSettings, Problem, audit, backend, policy};
+use super::{HostSettings, Problem, audit, backend};
 use crate::authorise::AuthorizedManifest;
 use crate::identity::{cwd_sha256, environment_sha256};
 use crate::journal::Journal;
@@ -143,9 +144,13 @@ impl Work<'_> {
             _ => None,
         };
         let limits = self.limits(&mut problems);
-        let policy = roots
-            .as_ref()
-            .and_then(|roots| problems.keep_all(policy::compile(self.host, declared, roots)));
+        let policy = roots.as_ref().and_then(|roots| {
+            let compiled = compile_policy(self.host, declared, roots);
+            problems.keep_all(compiled.map_err(|found| {
+                let found = found.into_iter();
+                found.map(|it| Problem::new(it.code, it.message)).collect()
+            }))
+        });
         let backend = problems.keep(backend::select(self.host, declared, wrappers).await);
         if let (Some(cwd), Some(roots), Some(backend)) = (&cwd, &roots, &backend) {
             reachable(cwd, roots, backend, &mut problems);

@@ -14,7 +14,7 @@ use super::fingerprint::{
     Fingerprint, MAX_BYTES, Opened, Sha256Digest, hash_through, open_regular,
 };
 use super::format::{self, Format, InterpreterLine};
-use super::trust::{Claim, Ground, Standing};
+use super::trust::{Claim, Ground, Standing, TrustConditions};
 use crate::canonical::{CanonicalPath, canonical_with_links};
 
 /// A file with its fingerprint and the descriptor through which it was read (close-on-exec,
@@ -168,6 +168,11 @@ impl ResolvedExecutable {
     /// Trust of spec 06 section 3.2.
     pub fn trusted(&self) -> bool {
         self.standing.trusted
+    }
+
+    /// What trust is made of.
+    pub fn trust_conditions(&self) -> TrustConditions {
+        self.standing.conditions
     }
 
     /// Stability of spec 06 section 3.3.

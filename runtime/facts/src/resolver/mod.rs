@@ -30,6 +30,7 @@ use crate::environment::{BuiltEnvironment, DEFAULT_PATH};
 use crate::error::FactsError;
 use crate::host::Host;
 use crate::roots::FrozenRoots;
+pub use trust::TrustConditions;
 use trust::{Claim, Ground};
 
 /// Longest program text, in bytes.

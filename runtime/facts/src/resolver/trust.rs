@@ -32,10 +32,34 @@ pub(crate) struct Ground {
     pub(crate) session: Vec<CanonicalPath>,
 }
 
+/// The conditions of trust one by one (spec 06 section 3.2). T6 has no place here: a wrong digest is
+/// a failure and never merely "not trusted".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustConditions {
+    /// T1: a trusted alias, or inside a declared trusted root.
+    pub named: bool,
+    /// T2: only its owner may write it.
+    pub owner_writes: bool,
+    /// T3: the owner is root or the runtime's user.
+    pub owned: bool,
+    /// T4: no set-id bits and no file capabilities.
+    pub plain: bool,
+    /// T5: not modifiable, or pinned.
+    pub fixed: bool,
+}
+
+impl TrustConditions {
+    /// Whether all hold.
+    pub const fn all(self) -> bool {
+        self.named && self.owner_writes && self.owned && self.plain && self.fixed
+    }
+}
+
 /// Facts that trust and stability are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) trusted: bool,
+    pub(crate) conditions: TrustConditions,
     pub(crate) stable: bool,
     pub(crate) modifiable: bool,
     pub(crate) set_id: bool,
@@ -63,15 +87,19 @@ impl Ground {
         let set_id = mode & SET_ID != 0 || has_capabilities(file);
         let modifiable = self.modifiable(path);
         let named = claim.trusted || self.in_trusted_root(path.as_path());
-        let trusted = named
-            && mode & SHARED_WRITE == 0
-            && (meta.uid() == 0 || meta.uid() == self.uid)
-            && !set_id
-            && (!modifiable || claim.pinned);
+        let conditions = TrustConditions {
+            named,
+            owner_writes: mode & SHARED_WRITE == 0,
+            owned: meta.uid() == 0 || meta.uid() == self.uid,
+            plain: !set_id,
+            fixed: !modifiable || claim.pinned,
+        };
+        let trusted = conditions.all();
         let fixed = meta.uid() == 0 && mode & SHARED_WRITE == 0 && !modifiable;
         let stable = trusted || (fixed && self.fixed_folder(path.as_path().parent()));
         Standing {
             trusted,
+            conditions,
             stable,
             modifiable,
             set_id,

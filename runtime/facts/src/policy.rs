@@ -2,18 +2,30 @@
 
 use chatmd_compiler::manifest;
 use chatmd_compiler::policy_lowering::{PolicyRoots, compiled_policy};
-use chatmd_facts::roots::FrozenRoots;
-use chatmd_facts::{CanonicalPath, Host, canonical};
 use chatmd_policy::{CompiledPolicy, MatcherPath};
 
-use super::Problem;
+use crate::canonical::{CanonicalPath, canonical};
+use crate::host::Host;
+use crate::roots::FrozenRoots;
 
-/// Compiles the rules.
-pub(super) fn compile(
+/// Why the rules of a runtime can not be used here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyProblem {
+    /// A `shell.*` code.
+    pub code: &'static str,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Compiles the rules of a runtime with canonical paths.
+///
+/// # Errors
+/// Every path that can not be resolved, and a policy beyond its bounds.
+pub fn compile_policy(
     host: &Host,
     runtime: &manifest::Runtime,
     roots: &FrozenRoots,
-) -> Result<CompiledPolicy, Vec<Problem>> {
+) -> Result<CompiledPolicy, Vec<PolicyProblem>> {
     let mut problems = Vec::new();
     let mut locate = |path: &manifest::Path| match host.resolve(path) {
         Ok(resolved) => {
@@ -27,7 +39,10 @@ pub(super) fn compile(
             }
         }
         Err(error) => {
-            problems.push(Problem::new(error.code(), error.to_string()));
+            problems.push(PolicyProblem {
+                code: error.code(),
+                message: error.to_string(),
+            });
             MatcherPath::Unresolved(String::new())
         }
     };
@@ -45,7 +60,10 @@ pub(super) fn compile(
         Ok(policy) if problems.is_empty() => Ok(policy),
         Ok(_) => Err(problems),
         Err(fault) => {
-            problems.push(Problem::new(fault.code(), fault.to_string()));
+            problems.push(PolicyProblem {
+                code: fault.code(),
+                message: fault.to_string(),
+            });
             Err(problems)
         }
     }
