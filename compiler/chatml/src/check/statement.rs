@@ -25,7 +25,11 @@ impl Checker {
             }
             let before = self.scope.mark();
             let first_local = self.scope.locals.len();
-            if let Err(diagnostic) = self.statement(statement, None) {
+            if let Err(mut diagnostic) = self.statement(statement, None) {
+                if diagnostic.code == Code::TooComplex {
+                    // No single expression is to blame.
+                    diagnostic.span = statement.span;
+                }
                 self.last = None;
                 self.level = TOP;
                 self.module_depth = 0;
