@@ -9,6 +9,7 @@ mod aliases;
 mod core_library;
 mod kind;
 mod moderator;
+mod reference;
 mod shell;
 
 use std::sync::LazyLock;
@@ -17,6 +18,7 @@ use rustc_hash::FxHashMap;
 
 pub use aliases::{Alias, alias, aliases};
 pub use kind::{EntryContract, Kind, KindSet};
+pub use reference::reference;
 
 use crate::types::{NodeKind, TypeGraph, parse_type};
 

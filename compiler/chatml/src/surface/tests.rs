@@ -164,3 +164,21 @@ fn printed_types_are_those_of_the_tables() {
     );
     assert_eq!(text("Effect", "network"), "unit -> unit task");
 }
+
+/// The reference in `docs` is what the table says.
+#[test]
+fn the_reference_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/chatml-library.md");
+    let text = super::reference();
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        kept == text,
+        "docs/chatml-library.md is out of date; UPDATE_REFERENCE=1 writes it"
+    );
+    for builtin in builtins() {
+        assert!(text.contains(&builtin.qualified), "{}", builtin.qualified);
+    }
+}
