@@ -6,6 +6,7 @@ use super::fault::{Fault, MAX_CALL_SITES, Trouble};
 use super::instr::Reg;
 use super::program::Program;
 use super::run;
+use crate::library;
 use crate::limits::{Budget, Limits, Stop};
 use crate::span::Span;
 use crate::value::heap::Heap;
@@ -48,6 +49,23 @@ pub(crate) struct UpdatePlan {
 pub(crate) enum Part {
     Old(u32),
     New(u16),
+}
+
+/// The value of a register.
+#[inline(always)]
+pub(super) fn read(registers: &[Value], register: Reg) -> Value {
+    match registers.get(register as usize) {
+        Some(value) => *value,
+        None => Value::Unit,
+    }
+}
+
+/// Sets a register.
+#[inline(always)]
+pub(super) fn write(registers: &mut [Value], register: Reg, value: Value) {
+    if let Some(slot) = registers.get_mut(register as usize) {
+        *slot = value;
+    }
 }
 
 /// One instance's evaluator. It evaluates; it performs nothing and reads nothing from outside.
@@ -165,7 +183,7 @@ impl Machine {
             }
             Value::Builtin(builtin) => {
                 budget.step()?;
-                run::call_builtin(self, budget, builtin, arguments)
+                call_builtin(self, budget, builtin, arguments)
             }
             other => Err(Trouble::internal(format!(
                 "{} can not be called",
@@ -212,4 +230,22 @@ impl Machine {
         let function = self.program.functions.get(function as usize)?;
         function.spans.get((pc as usize).checked_sub(1)?).copied()
     }
+}
+
+/// Calls a library function that is passed as a value to the host.
+fn call_builtin(
+    machine: &mut Machine,
+    budget: &mut Budget<'_>,
+    builtin: u16,
+    arguments: &[Value],
+) -> Result<Value, Trouble> {
+    let program = Arc::clone(&machine.program);
+    let mut context = library::Context {
+        heap: &mut machine.heap,
+        symbols: &mut machine.symbols,
+        budget,
+        program: &program,
+        output: &mut machine.output,
+    };
+    library::call(builtin, &mut context, arguments)
 }

@@ -46,6 +46,12 @@ impl From<ArithmeticError> for Trouble {
     }
 }
 
+/// A value of another kind than the instruction works on.
+#[cold]
+pub(crate) fn other_kind(expected: &str, found: Value) -> Trouble {
+    Trouble::internal(format!("expected {expected}, found {}", found.kind()))
+}
+
 /// The slot of an item.
 #[inline]
 pub(crate) fn index(items: Items, index: i64) -> Result<u32, Trouble> {

@@ -6,27 +6,12 @@
 use std::sync::Arc;
 
 use super::fault::Trouble;
-use super::instr::{Instr, Reg};
-use super::machine::{Current, Frame, Machine};
-use super::operate::{self, ArithmeticError, arithmetic};
+use super::instr::Instr;
+use super::machine::{Current, Frame, Machine, read, write};
+use super::operate::{self, ArithmeticError, arithmetic, other_kind};
 use crate::library;
 use crate::limits::{Budget, MAX_CALL_DEPTH, Stop};
 use crate::value::{CaseId, Items, Value, equal};
-
-#[inline(always)]
-fn read(registers: &[Value], register: Reg) -> Value {
-    match registers.get(register as usize) {
-        Some(value) => *value,
-        None => Value::Unit,
-    }
-}
-
-#[inline(always)]
-fn write(registers: &mut [Value], register: Reg, value: Value) {
-    if let Some(slot) = registers.get_mut(register as usize) {
-        *slot = value;
-    }
-}
 
 /// Runs from `machine.current` until the outermost call returns. When it fails, `machine.current`
 /// and the frames say where.
@@ -94,10 +79,7 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
             ($register:expr) => {
                 match get!($register) {
                     Value::Int(value) => value,
-                    other => fail!(Trouble::internal(format!(
-                        "expected an int, found {}",
-                        other.kind()
-                    ))),
+                    other => fail!(other_kind("an int", other)),
                 }
             };
         }
@@ -105,10 +87,7 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
             ($register:expr) => {
                 match get!($register) {
                     Value::Float(value) => value,
-                    other => fail!(Trouble::internal(format!(
-                        "expected a float, found {}",
-                        other.kind()
-                    ))),
+                    other => fail!(other_kind("a float", other)),
                 }
             };
         }
@@ -116,10 +95,7 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
             ($register:expr) => {
                 match get!($register) {
                     Value::Array(items) => items,
-                    other => fail!(Trouble::internal(format!(
-                        "expected an array, found {}",
-                        other.kind()
-                    ))),
+                    other => fail!(other_kind("an array", other)),
                 }
             };
         }
@@ -454,7 +430,7 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
                     };
                     set!(dst, value);
                 }
-                Instr::SetIndex { array, index, src } => {
+                Instr::SetIndex { array, index, src } | Instr::SetItem { array, index, src } => {
                     let items = array!(array);
                     let at = check!(operate::index(items, int!(index)));
                     heap.set(at, get!(src));
@@ -593,11 +569,6 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
                     let at = check!(operate::index(items, int!(index)));
                     set!(dst, heap.get(at).unwrap_or(Value::Unit));
                 }
-                Instr::SetItem { array, index, src } => {
-                    let items = array!(array);
-                    let at = check!(operate::index(items, int!(index)));
-                    heap.set(at, get!(src));
-                }
                 Instr::Shorten { dst, array, len } => {
                     let items = array!(array);
                     let len = u32::try_from(int!(len)).unwrap_or(0).min(items.len);
@@ -617,22 +588,4 @@ pub(crate) fn run(machine: &mut Machine, budget: &mut Budget<'_>) -> Result<Valu
             }
         }
     }
-}
-
-/// Calls a library function that is passed as a value to the host.
-pub(crate) fn call_builtin(
-    machine: &mut Machine,
-    budget: &mut Budget<'_>,
-    builtin: u16,
-    arguments: &[Value],
-) -> Result<Value, Trouble> {
-    let program = Arc::clone(&machine.program);
-    let mut context = library::Context {
-        heap: &mut machine.heap,
-        symbols: &mut machine.symbols,
-        budget,
-        program: &program,
-        output: &mut machine.output,
-    };
-    library::call(builtin, &mut context, arguments)
 }

@@ -7,6 +7,8 @@
 //! `CHATML_SOUNDNESS` sets the number of programs, `CHATML_SOUNDNESS_SEED` the first seed.
 
 mod generate;
+#[path = "../support/random.rs"]
+mod random;
 
 use std::time::{Duration, Instant};
 
