@@ -212,7 +212,7 @@ struct Scanner<'t> {
     stages: Vec<Vec<String>>,
     pipelines: Vec<Pipeline>,
     operators: Vec<Operator>,
-    /// The last token was `;`, after which the chain may end.
+    /// The last operator was `;`, after which the chain may end.
     after_sequence: bool,
 }
 
@@ -310,8 +310,9 @@ impl<'t> Scanner<'t> {
             None => {
                 self.word_ends_at(1) || (first && self.at(1) == Some(b'[') && self.word_ends_at(2))
             }
+            // Read as bare by the arm above, so it stands first.
             Some(word) => {
-                first && word.text == "[" && self.position == word.start + 1 && self.word_ends_at(1)
+                word.text == "[" && self.position == word.start + 1 && self.word_ends_at(1)
             }
         }
     }
@@ -459,7 +460,6 @@ impl<'t> Scanner<'t> {
                 return Err((word.start, reason));
             }
         }
-        self.after_sequence = false;
         self.argv.push(word.text);
         Ok(())
     }

@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{effects_of, host, line, short};
+use chatmd_policy::effect::InnerText;
+use chatmd_policy::symbolic::{SymbolicAlias, SymbolicFacts, SymbolicHost, SymbolicResolver};
+use chatmd_policy::{Effect, RequestKind, infer_effects};
+use common::{effects_of, host, line, short, words};
 
 fn check(facts: &str, rows: &[(&str, &str)]) {
     let host = host(facts);
@@ -38,6 +41,9 @@ fn precise_programs() {
             ("cat --numb a", "R:/ws/a"),
             ("cat -- -n", "R:/ws/-n"),
             ("cat -x a", "R:/ws/a U"),
+            ("nl --frob=x f", "R:/ws/f U"),
+            ("nl --frob f", "R:/ws/f"),
+            ("wc --files0-from", "U"),
             ("cat --help", ""),
             ("cat /dev/null /dev/fd/3", "R:/dev/null R:/dev/fd/3"),
             ("cat ../x ./y//z", "R:/x R:/ws/y/z"),
@@ -144,6 +150,11 @@ fn find_predicates() {
             ("find a -newer ref", "R:/ws/a R:/ws/ref"),
             ("find a -neweraB ref", "R:/ws/a R:/ws/ref"),
             ("find a -newermt 2020-01-01", "R:/ws/a"),
+            ("find a -newerBt 2020-01-01", "R:/ws/a"),
+            ("find -D tree a", "R:/ws/a"),
+            ("find -O3 a", "R:/ws/a"),
+            ("find -- a", "R:/ws/a"),
+            ("find a -exec rm + x ';'", "R:/ws/a W:/ws/+ W:/ws/x A C U"),
             ("find a -files0-from l", "R:/ws/a R:/ws/l U"),
             ("find a -frobnicate", "R:/ws/a U"),
             ("find a -exec true '{}' ';'", "R:/ws/a A C U"),
@@ -181,12 +192,19 @@ fn groups_and_arguments() {
             ("curl -b jar http://h", "N W:/ws R:/ws/jar U"),
             ("curl -K conf", "N W:/ws R:/ws/conf A C U"),
             ("curl file:///etc/passwd", "N W:/ws R:/etc/passwd U"),
+            ("curl FILE:///etc/passwd", "N W:/ws R:/etc/passwd U"),
+            ("curl --url file:///etc/x", "N W:/ws R:/etc/x U"),
+            ("curl -H @h http://h", "N W:/ws R:/ws/h U"),
+            ("curl --data-urlencode a@f http://h", "N W:/ws R:/ws/f U"),
+            ("curl --data-urlencode a=b@f http://h", "N W:/ws U"),
+            ("curl -F 'a=@\"f\";type=x' http://h", "N W:/ws R:/ws/f U"),
             ("wget -O f http://h", "N W:/ws W:/ws/f U"),
             ("wget -i l", "N W:/ws R:/ws/l U"),
             ("wget -e x=y http://h", "N W:/ws A C U"),
             ("ssh h ls", "N W:/ws A C U"),
             ("scp a h:b", "N W:/ws R:/ws/a A C U"),
             ("scp h:b a", "N W:/ws W:/ws/a A C U"),
+            ("scp ./a:b h:", "N W:/ws R:/ws/a:b A C U"),
             ("rsync -a a/ b/", "N W:/ws R:/ws/a W:/ws/b A C U"),
             ("git status", "R:/ws W:/ws A C U"),
             ("git -C d log", "R:/ws W:/ws R:/ws/d W:/ws/d A C U"),
@@ -196,6 +214,9 @@ fn groups_and_arguments() {
             ),
             ("git clone https://h/x.git", "R:/ws W:/ws W:/ws/x A C U N"),
             ("git clone -b m h:x.git y", "R:/ws W:/ws W:/ws/y A C U N"),
+            ("git clone h:d/x/.git", "R:/ws W:/ws W:/ws/x A C U N"),
+            ("git submodule update --init", "R:/ws W:/ws A C U N"),
+            ("git submodule status", "R:/ws W:/ws A C U"),
             ("git remote add -f o u", "R:/ws W:/ws A C U N"),
             ("git remote add o u", "R:/ws W:/ws A C U"),
             ("git archive --remote=h HEAD", "R:/ws W:/ws A C U N"),
@@ -211,6 +232,8 @@ fn groups_and_arguments() {
             ),
             ("git apply p", "R:/ws W:/ws R:/ws/p A C U"),
             ("git diff --output=o", "R:/ws W:/ws W:/ws/o A C U"),
+            ("git diff -- --output=o", "R:/ws W:/ws A C U"),
+            ("git format-patch -oo", "R:/ws W:/ws W:/ws/o A C U"),
             ("npm test", "R:/ws W:/ws A C U"),
             ("npm ci", "R:/ws W:/ws A C U N"),
             ("npx x", "R:/ws W:/ws A C U N"),
@@ -239,6 +262,7 @@ fn groups_and_arguments() {
             ("sed -n -e p f g", "A C U R:/ws/f R:/ws/g"),
             ("awk '1' f", "A C U R:/ws/f"),
             ("awk -f s f", "A C U R:/ws/f R:/ws/s"),
+            ("awk 1 v=x f", "A C U R:/ws/f"),
             ("dd if=a of=b", "A C U R:/ws/a W:/ws/b"),
             ("ln -s a b", "A C U R:/ws/a W:/ws/b"),
             ("install -m 755 a b", "A C U R:/ws/a W:/ws/b"),
@@ -254,6 +278,9 @@ fn wrappers() {
         &[
             ("env ls", "A C U R:/ws"),
             ("env -C /etc cat a", "A C U R:/etc/a"),
+            ("env -i -C /etc cat a", "A C U R:/etc/a"),
+            ("env -v -S 'cat a' b", "A C U R:/ws/a R:/ws/b"),
+            ("env -iC/etc cat a", "A C U R:/etc/a"),
             ("env -S 'cat a' b", "A C U R:/ws/a R:/ws/b"),
             ("xargs -a l cat b", "A C U R:/ws/l R:/ws/b"),
             ("timeout -k 1 5 rm a", "A C U W:/ws/a"),
@@ -264,6 +291,7 @@ fn wrappers() {
             ("sh -c 'cat a > b'", "A C U"),
             ("busybox cat a", "R:/ws/a"),
             ("busybox busybox cat a", "R:/ws/a"),
+            ("busybox /bin/cat a", "R:/ws/a"),
             ("busybox --list", ""),
             ("busybox sh -c 'rm a'", "A C U W:/ws/a"),
             ("coreutils --coreutils-prog=cat a", "R:/ws/a"),
@@ -294,6 +322,20 @@ fn what_the_executable_is() {
         &[("wget u", "N W:/ws U")],
     );
     check("link /usr/bin/cat -> /bin/busybox", &[("cat a", "R:/ws/a")]);
+    // Distribution alternatives in a trusted root keep the name they are asked for; elsewhere the
+    // file behind the link counts as well.
+    check(
+        "link /usr/bin/cat -> /opt/unheard-of",
+        &[("cat a", "R:/ws/a")],
+    );
+    check(
+        "link /opt/cat -> /opt/unheard-of",
+        &[("/opt/cat a", "A C U R:/ws/a")],
+    );
+    check(
+        "link /dev/stdin -> /etc/passwd",
+        &[("cat /dev/stdin", "R:/dev/stdin")],
+    );
     check("link /a -> /b; link /b -> /a", &[("cat /a/x", "R:/a/x U")]);
     check("link /ws/l -> /etc", &[("cat l/passwd", "R:/etc/passwd")]);
 }
@@ -320,4 +362,122 @@ fn find_follows_links_without_a_sandbox() {
     let effects = |direct| short(&chatmd_policy::infer_effects(&facts, &host, direct));
     assert_eq!(effects(false), "R:/ws/a");
     assert_eq!(effects(true), "R:/ws/a U");
+}
+
+fn reasons(facts: &str, argv: Vec<String>) -> Vec<String> {
+    let effects = effects_of(&host(facts), argv);
+    let unknown = effects.iter().filter_map(|effect| match effect {
+        Effect::Unknown(reason) => Some(reason.clone()),
+        _ => None,
+    });
+    unknown.collect()
+}
+
+#[test]
+fn reasons_of_unknown_effects() {
+    let long = format!("--{}é", "x".repeat(37));
+    for (facts, argv, reason) in [
+        ("", line("cat -x a"), "unrecognised option -x of cat"),
+        (
+            "",
+            words(&["cat", &format!("{long}yz"), "a"]),
+            &*format!("unrecognised option --{} of cat", "x".repeat(37)),
+        ),
+        ("", line("env env env env env rm a"), "nested wrappers"),
+        // The same program under two version numbers is one program.
+        (
+            "link /opt/unheard -> /opt/unheard-1.2",
+            line("/opt/unheard"),
+            "no effect specification for unheard",
+        ),
+    ] {
+        let found = reasons(facts, argv);
+        let named = found.iter().filter(|found| *found == reason).count();
+        assert_eq!(named, 1, "{reason} in {found:?}");
+        let others = found.iter().filter(|found| found.contains("unheard"));
+        assert!(others.count() <= 1, "{found:?}");
+    }
+}
+
+/// What `find` repeats for every start path is bounded in number and in bytes; beyond that the
+/// command is unknown.
+#[test]
+fn repeated_start_paths_are_bounded() {
+    for starts in [vec!["a".to_owned(); 5_000], vec!["a".repeat(100_000); 3]] {
+        let mut argv = vec!["find".to_owned()];
+        argv.extend(starts);
+        let fewer: Vec<String> = argv.iter().take(3).cloned().collect();
+        let exec = words(&["-exec", "unheard-of", "{}", ";"]);
+        argv.extend(exec.clone());
+        let effects = effects_of(&host(""), argv.clone());
+        let InnerText::Argv(inner) = &effects.inner()[0].text else {
+            panic!("not an argv");
+        };
+        assert!(inner.len() <= 4_200, "{} words", inner.len());
+        let bytes: usize = inner.iter().map(String::len).sum();
+        assert!(bytes <= 1 << 18, "{bytes} bytes");
+        let reason = "too many paths for {}".to_owned();
+        assert!(reasons("", argv).contains(&reason));
+        assert!(!reasons("", [fewer, exec].concat()).contains(&reason));
+    }
+}
+
+#[test]
+fn too_many_inner_commands_are_unknown() {
+    // The last one that is looked at is an applet, whose own effects do not count.
+    let mut argv = words(&["find", "a"]);
+    for number in 0..300 {
+        argv.extend(words(&[
+            "-exec",
+            "busybox",
+            "cat",
+            &number.to_string(),
+            ";",
+        ]));
+    }
+    assert!(reasons("", argv).contains(&"too many inner commands".to_owned()));
+}
+
+/// Spec 06 section 6.7: what a replacing analyzer cannot remove.
+#[test]
+fn pinned_effects_survive_a_replacement() {
+    let host = host("program x = local");
+    for (argv, kept) in [
+        ("cat a", "N"),
+        ("unheard-of", "N"),
+        ("x", "A C N U"),
+        ("./cat a", "A C N U"),
+        ("date -s now", "N P"),
+    ] {
+        let mut effects = effects_of(&host, line(argv));
+        effects.replace("analyzer", [Effect::Network]);
+        effects.finish();
+        assert_eq!(short(&effects), kept, "{argv}");
+    }
+    let mut facts = common::command(&host, line("sh"));
+    facts.kind = RequestKind::RawShell;
+    facts.script = Some("ls".to_owned());
+    let mut effects = infer_effects(&facts, &host, false);
+    effects.replace("analyzer", []);
+    effects.finish();
+    let kept: Vec<String> = effects.iter().map(ToString::to_string).collect();
+    assert_eq!(kept, ["unknown:opaque shell program"]);
+}
+
+/// An alias stands for the program it names.
+#[test]
+fn aliases_have_the_effects_of_their_program() {
+    let resolver = SymbolicResolver {
+        search_path: vec!["/usr/bin".to_owned()],
+        trusted_roots: vec![],
+        aliases: vec![SymbolicAlias {
+            id: "printer".to_owned(),
+            path: "/usr/bin/cat".to_owned(),
+            trusted: true,
+            pinned: false,
+        }],
+        write_roots: vec![],
+    };
+    let host = SymbolicHost::new(SymbolicFacts::default(), resolver);
+    assert_eq!(short(&effects_of(&host, line("printer a"))), "R:/ws/a");
 }

@@ -43,6 +43,12 @@ const GIT_PUSH: &[(&str, &[&str], bool)] = &[
     ("env", &["env", "--", "git", "push"], true),
     ("env", &["env", "--unknown-option", "git", "push"], true),
     ("env", &["env", "git", "pull"], false),
+    ("env", &["env", "--", "A=b", "git", "push"], true),
+    ("env", &["env", "-S", "git\\_push"], true),
+    ("env", &["env", "-S", "git\\tpush"], true),
+    ("env", &["env", "-S", "${X}", "git", "push"], true),
+    ("env", &["env", "-S", "ls\\c git push"], false),
+    ("env", &["env", "-S", "git # push"], false),
     ("env", &["env", "GIT=push", "ls"], false),
     ("env", &["env", "-u", "git", "ls", "push"], false),
     ("env", &["env", "-S", "ls 'git push'"], false),
@@ -76,6 +82,11 @@ const GIT_PUSH: &[(&str, &[&str], bool)] = &[
         true,
     ),
     ("timeout", &["timeout", "5", "echo", "git", "push"], false),
+    (
+        "timeout",
+        &["timeout", "--new-option", "x", "5", "git", "push"],
+        true,
+    ),
     ("nice", &["nice", "-n", "5", "git", "push"], true),
     ("nice", &["nice", "-5", "git", "push"], true),
     ("nice", &["nice", "--adjustment=5", "git", "push"], true),
@@ -98,6 +109,8 @@ const GIT_PUSH: &[(&str, &[&str], bool)] = &[
     ("sudo", &["sudo", "-s", "git", "push"], true),
     ("sudo", &["doas", "-u", "bob", "git", "push"], true),
     ("sudo", &["su", "-c", "git push"], true),
+    ("sudo", &["sudo", "-s", "ls; git push"], true),
+    ("sudo", &["su", "bob", "--", "-c", "git push"], true),
     ("sudo", &["su", "bob", "--command=git push"], true),
     ("sudo", &["runuser", "-u", "bob", "git", "push"], true),
     ("sudo", &["sudo", "-u", "git", "ls", "push"], false),
@@ -107,6 +120,12 @@ const GIT_PUSH: &[(&str, &[&str], bool)] = &[
     ("shell", &["bash", "--norc", "-x", "-c", "git push"], true),
     ("shell", &["bash", "-o", "pipefail", "-c", "git push"], true),
     ("shell", &["bash", "-c", "-x", "git push"], true),
+    ("shell", &["bash", "-c", "-", "git push"], true),
+    ("shell", &["bash", "+x", "-c", "git push"], true),
+    ("shell", &["bash", "+c", "git push"], false),
+    ("shell", &["bash", "--rcfile", "x", "-c", "git push"], true),
+    ("shell", &["fish", "--command", "git push"], true),
+    ("shell", &["fish", "--command=git push"], true),
     ("shell", &["/bin/zsh", "-lc", "git -C . push"], true),
     ("shell", &["dash", "-c", "cd x && git push"], true),
     ("shell", &["bash", "-c", "ls; git push > log"], true),
@@ -193,6 +212,7 @@ const GIT_PUSH: &[(&str, &[&str], bool)] = &[
     ("others", &["entr", "-r", "git", "push"], true),
     ("others", &["perf", "stat", "git", "push"], true),
     ("others", &["watch", "-n", "1", "git pull"], false),
+    ("others", &["watch", "-x", "echo", "a; git push"], false),
     ("others", &["flock", "git", "ls", "push"], false),
     ("others", &["chroot", "/x", "ls", "git", "push"], false),
     ("others", &["strace", "-o", "git", "ls", "push"], false),
@@ -368,5 +388,24 @@ fn raw_scripts_are_matched_as_text() {
             denied,
             "{script}"
         );
+    }
+}
+
+/// What a wrapper starts when it is told nothing.
+#[test]
+fn wrappers_without_a_command() {
+    let host = host("");
+    for (argv, name) in [
+        (&["su", "bob"][..], "sh"),
+        (&["sudo", "-i"], "sh"),
+        (&["xargs"], "echo"),
+    ] {
+        let deny = |name: &str| {
+            let matcher = Matcher::Basename(name.to_owned());
+            let policy = one_rule(Action::Allow, Action::Deny, matcher);
+            decision(&policy, &host, &command(&host, words(argv))).action
+        };
+        assert_eq!(deny(name), Action::Deny, "{argv:?}");
+        assert_eq!(deny("unheard-of"), Action::Allow, "{argv:?}");
     }
 }

@@ -212,7 +212,7 @@ fn misspelt_tags_do_not_read_the_rest_again_and_again() {
         let open = "<polcy>".repeat(n);
         format!("<shell_access id=\"a\">{open}<policy></policy>")
     };
-    let ratio = ratio(&make, 8_000);
+    let ratio = ratio(&make, 16_000);
     assert!(ratio < BOUND, "{ratio:.1}");
 }
 

@@ -14,8 +14,7 @@ const PLAIN: &str = "-empty -depth -d -mount -xdev -x -prune -quit -print -print
 /// Tests and options with one operand that names no file.
 const VALUED: &str = "-name -iname -lname -ilname -path -wholename -ipath -iwholename -regex \
     -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid \
-    -links -inum -maxdepth -mindepth -printf -regextype -fstype -context -used -newermt -newerat \
-    -newerct -newerbt -newermt";
+    -links -inum -maxdepth -mindepth -printf -regextype -fstype -context -used";
 /// Tests whose operand is a file that is looked at.
 const REFERENCES: &str = "-newer -anewer -cnewer -samefile";
 /// Actions whose operand is a file that is written.
@@ -184,7 +183,7 @@ impl<'a> Expression<'a> {
     }
 }
 
-/// `-newerXt`: the operand is a time.
+/// `-newerXt`: the operand is a time, not a file.
 fn is_newer_time(word: &str) -> bool {
     word.len() == 8 && word.starts_with("-newer") && word.ends_with('t')
 }

@@ -140,9 +140,7 @@ fn values<'a>(arguments: &'a [String], long: &[&str], short: &[&str]) -> Vec<&'a
             && long.contains(&name)
         {
             found.push(value);
-        } else if let Some(value) = short.iter().find_map(|short| word.strip_prefix(short))
-            && !word.starts_with("--")
-        {
+        } else if let Some(value) = short.iter().find_map(|short| word.strip_prefix(short)) {
             found.push(value);
         }
     }

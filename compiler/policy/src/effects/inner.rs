@@ -138,7 +138,7 @@ fn env(c: &mut Collector<'_>, name: &str, row: &Row<Wrapper>, arguments: &[Strin
         // One option at a time, with the word that it may take.
         let two: Vec<String> = words.iter().take(2).cloned().collect();
         let (items, used) = row.options.read_leading(&two);
-        let used = if word == "--" { 1 } else { used.max(1) };
+        let used = used.max(1);
         let only_flags = used == 2 && items.len() > 1 && !takes_value(&items);
         let used = if only_flags { 1 } else { used };
         let items = if only_flags {
