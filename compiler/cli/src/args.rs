@@ -225,9 +225,6 @@ pub struct TestArgs {
     /// A further file of tests (may be repeated)
     #[arg(long, value_name = "FILE")]
     pub tests: Vec<Utf8PathBuf>,
-    /// Run the ChatML matchers and analyzers that tests reach, in this process
-    #[arg(long, overrides_with = "run_scripts")]
-    pub run_scripts: bool,
     /// Show failed tests only
     #[arg(long, overrides_with = "failed_only")]
     pub failed_only: bool,

@@ -134,10 +134,22 @@ fn unreadable(file: FileIndex, error: LoadError) -> Diagnostic {
     )
 }
 
+/// What of the tests decides about their results: a firewall, so that neither a comment in a message
+/// nor a rationale runs them again.
+#[salsa::tracked(returns(clone))]
+fn runnable<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<Suite> {
+    let suite = suite(db, root, options);
+    Arc::new(Suite {
+        cases: suite.cases.clone(),
+        facts: suite.facts.clone(),
+        ..Suite::default()
+    })
+}
+
 /// Runs all tests. Depends on what the document declares and on its tests, not on its prose.
 #[salsa::tracked(returns(clone))]
 pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<TestRun> {
-    let suite = suite(db, root, options);
+    let suite = runnable(db, root, options);
     let compile = options.options(db);
     let Some(tests) = &compile.tests else {
         return Arc::default();

@@ -117,7 +117,6 @@ impl Options {
     pub(super) fn same_request(&self) -> Self {
         Self {
             name: None,
-            skip: None,
             ..self.clone()
         }
     }

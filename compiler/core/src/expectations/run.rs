@@ -285,7 +285,7 @@ impl<'a> Runner<'a> {
                 let finding = Diagnostic::new("chatmd.test_needs_scripts", bound.case.at, message);
                 let finding = finding
                     .label("not run")
-                    .hint("`chatmdc test --run-scripts` runs it; option `scripts` says so here");
+                    .hint("no script is run here; option `scripts` says that this is known");
                 self.report(about(finding, bound));
             }
             return;
