@@ -268,4 +268,36 @@ mod tests {
             ["read outside allowed roots: /ws/l/a"]
         );
     }
+
+    #[test]
+    fn a_failure_names_the_nearest_root_that_would_have_served() {
+        let host = SymbolicHost::new(SymbolicFacts::default(), SymbolicResolver::default());
+        let capabilities = Capabilities {
+            read: ["/opt", "/ws/a/b", "/ws", "/srv"]
+                .map(str::to_owned)
+                .to_vec(),
+            write: vec!["/ws/a/c/d".to_owned(), "/tmp".to_owned()],
+            ..Capabilities::default()
+        };
+        let nearest = |effect: Effect| {
+            let mut set = Effects::new();
+            set.push(EffectRecord {
+                effect,
+                source: EffectSource::Builtin,
+                rule: Cow::Borrowed("test"),
+            });
+            let found = check_capabilities(&capabilities, &set, &host);
+            found.first().map(|failure| failure.nearest_root.clone())
+        };
+        let read = |path: &str| nearest(Effect::Read(path.to_owned()));
+        let write = |path: &str| nearest(Effect::Write(path.to_owned()));
+        let root = |path: &str| Some(Some(path.to_owned()));
+        // A write root lets read as well.
+        assert_eq!(read("/tmp/x"), None);
+        assert_eq!(read("/opt2/x"), read("/etc"));
+        assert_eq!(read("/ws2/a/b"), read("/etc"));
+        assert_eq!(write("/ws/a/b"), root("/ws/a/c/d"));
+        assert_eq!(write("/tmp2"), write("/etc"));
+        assert_eq!(nearest(Effect::Network), Some(None));
+    }
 }

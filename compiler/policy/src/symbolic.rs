@@ -598,4 +598,18 @@ mod tests {
                 .is_ok()
         );
     }
+
+    #[test]
+    fn variables_are_the_fixed_ones_and_those_given() {
+        let mut facts = SymbolicFacts::default();
+        assert_eq!(facts.environment()["HOME"], HOME);
+        assert_eq!(facts.environment().get("A"), None);
+        facts.add("env A=b=c; env HOME=/x; env EMPTY=").unwrap();
+        facts.set_variable("USER", "v");
+        let all = facts.environment();
+        for (name, value) in [("A", "b=c"), ("HOME", "/x"), ("EMPTY", ""), ("USER", "v")] {
+            assert_eq!(all[name], value, "{name}");
+        }
+        assert_eq!(all.len(), 6);
+    }
 }

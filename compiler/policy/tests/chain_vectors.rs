@@ -49,3 +49,38 @@ fn every_vector() {
         failures.join("\n")
     );
 }
+
+/// Refusals at the edges of words and lines.
+#[test]
+fn edges_of_words_and_lines() {
+    for (text, expected) in [
+        ("\n ls a \n", "ls a"),
+        ("ls a\nrm b", "4: control character is not supported"),
+        ("ls\nrm", "2: control character is not supported"),
+        ("ls \nrm", "3: control character is not supported"),
+        ("ls |\nrm", "4: control character is not supported"),
+        ("ls;\nrm", "3: control character is not supported"),
+        ("A=b ls", "0: variable assignment is not supported"),
+        ("A+=b ls", "0: variable assignment is not supported"),
+        ("A+b ls", "A+b ls"),
+        ("[ a", "[ a"),
+        ("a [ b", "a [ b"),
+        ("a [& b", "2: glob expansion is not supported"),
+        ("a [&& b", "a [|b"),
+        ("a [[ b", "2: glob expansion is not supported"),
+        ("ls;", "ls"),
+        ("ls; ;", "4: expected a command"),
+        ("ls; rm |", "8: expected a command"),
+    ] {
+        let got = match chain::parse(text) {
+            Ok(chain) => chain
+                .commands()
+                .map(|argv| argv.join(" "))
+                .collect::<Vec<_>>()
+                .join("|"),
+            Err(ChainFault::Syntax { offset, reason }) => format!("{offset}: {reason}"),
+            Err(fault) => fault.to_string(),
+        };
+        assert_eq!(got, expected, "{text:?}");
+    }
+}

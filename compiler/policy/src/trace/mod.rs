@@ -421,6 +421,9 @@ impl Trace {
                 edit(&mut inner.via);
                 inner.argv.iter_mut().flatten().for_each(&mut *edit);
             }
+            for hit in &mut stage.admin.hits {
+                edit(&mut hit.value);
+            }
             for failure in &mut stage.capability.failures {
                 failure.path.iter_mut().for_each(&mut *edit);
                 edit(&mut failure.reason);
@@ -432,16 +435,29 @@ impl Trace {
     }
 }
 
-/// Edits every string of a JSON value; the reader of tool input bounds its nesting to nothing, so
-/// this keeps its own stack.
+/// Edits every string and member name of a JSON value; the reader of tool input bounds its nesting
+/// to nothing, so this keeps its own stack.
 fn visit_json(value: &mut Json, edit: &mut dyn FnMut(&mut String)) {
     let mut work = vec![value];
     while let Some(value) = work.pop() {
         match value {
             Json::String(text) => edit(text),
             Json::Array(items) => work.extend(items),
-            Json::Object(members) => work.extend(members.values_mut()),
+            Json::Object(members) => {
+                for (index, (mut name, member)) in std::mem::take(members).into_iter().enumerate() {
+                    edit(&mut name);
+                    // Two names may have become one.
+                    if members.contains_key(&name) {
+                        name = format!("{name}#{index}");
+                    }
+                    members.insert(name, member);
+                }
+                work.extend(members.values_mut());
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
