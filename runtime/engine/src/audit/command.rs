@@ -2,7 +2,7 @@
 
 use super::value::{Member, Value};
 use crate::identity::sha256_hex;
-use crate::output::{Redactor, SafeText, display_command};
+use crate::output::{Redactor, SafeText, display_command, display_element};
 
 /// The facts of a prepared command, unredacted.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,8 @@ impl CommandFacts {
         let mut effects = context.effects.to_vec();
         effects.sort_unstable();
         effects.dedup();
-        let text = |bytes: &[u8]| redactor.text(bytes, usize::MAX);
+        // Escaped, not cleaned: what the log shows is what ran.
+        let text = |bytes: &[u8]| display_element(redactor, bytes);
         Self {
             request_kind: context.request_kind,
             command_sha256: audit_command_sha256(&redacted),

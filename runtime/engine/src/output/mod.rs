@@ -22,7 +22,7 @@ pub mod secret;
 mod tail_guard;
 mod utf8;
 
-pub use display::display_command;
+pub use display::{display_command, display_element, display_prose, display_words};
 pub use finalise::{Finalised, Finaliser, join_channels};
 pub use redactor::{Redactor, RedactorBuilder, RedactorError, SecretWarning};
 pub use result::{CommandResult, ExitStatus, InvocationError, StructuredResult, error_json};

@@ -3,6 +3,7 @@
 use chatmd_compiler::manifest::{Nonzero, ResultForm};
 use serde::Serialize;
 
+use super::display::display_prose;
 use super::finalise::Finalised;
 use super::redactor::Redactor;
 use super::safe_text::SafeText;
@@ -186,11 +187,12 @@ pub struct InvocationError {
 }
 
 impl InvocationError {
-    /// An error with a message that may hold anything: it is redacted, sanitised and bounded here.
+    /// An error with a message that may hold anything: it is redacted, bounded, and its controls
+    /// and invisible characters are written as escapes here.
     pub fn new(redactor: &Redactor, code: &'static str, message: &str) -> Self {
         Self {
             code,
-            message: redactor.line(message.as_bytes()),
+            message: display_prose(redactor, message.as_bytes()),
         }
     }
 
