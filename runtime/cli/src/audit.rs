@@ -1,9 +1,10 @@
 //! `chatmd audit`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chatmd_compiler::SafeText;
 use chatmd_facts::Snapshot;
+use chatmd_runtime::audit::head::ANCHORS;
 use chatmd_runtime::audit::validate::Finding;
 use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport};
 use chatmd_runtime::session;
@@ -33,12 +34,18 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
             format!("chatmd: cannot read {shown}: {error}"),
         ));
     }
-    let key = key(args);
+    let root = state_root(args);
+    let key = root.as_ref().and_then(|root| {
+        let loaded = IntegrityKey::load(&root.join("integrity.key"));
+        loaded.ok().flatten()
+    });
+    let anchors = root.map(|root| root.join(ANCHORS));
     let options = ValidationOptions {
         require_chain: args.require_chain,
         strict: args.strict,
         session: None,
         key: key.as_ref(),
+        anchors: anchors.as_deref(),
     };
     let report = chatmd_runtime::audit::validate(&args.path, options)
         .map_err(|finding| Stop::new(exit::IO, line(&finding)))?;
@@ -93,20 +100,8 @@ fn line(finding: &Finding) -> String {
     SafeText::line(&format!("{}{place}: {}", finding.code, finding.message)).into_string()
 }
 
-/// The key that proves the end of a log; without one the end counts as not provable.
-fn key(args: &Validate) -> Option<IntegrityKey> {
-    let root = session::state_root(args.state_dir.as_deref(), &Snapshot::of_process()).ok();
-    let beside = args.path.ancestors().nth(4).map(Path::to_path_buf);
-    let roots = args
-        .state_dir
-        .is_none()
-        .then_some(beside)
-        .flatten()
-        .into_iter()
-        .chain(root);
-    roots.into_iter().find_map(|root| {
-        IntegrityKey::load(&root.join("integrity.key"))
-            .ok()
-            .flatten()
-    })
+/// The state root, whose key and head records prove the end of a log. Only the given or the usual
+/// one counts: whoever can write a log could put a key of their own beside it.
+fn state_root(args: &Validate) -> Option<PathBuf> {
+    session::state_root(args.state_dir.as_deref(), &Snapshot::of_process()).ok()
 }

@@ -35,6 +35,7 @@ fn open(path: &Path) -> AuditSink {
         manifest_sha256: None,
         redactor: Redactor::default(),
         key: Some(key()),
+        anchors: None,
     };
     AuditSink::open(options).unwrap().0
 }

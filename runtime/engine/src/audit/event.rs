@@ -277,6 +277,8 @@ pub enum EventBody {
     LogOpened {
         content: &'static str,
         continues_file: bool,
+        /// Sequence and digest of the last event of a log that stood here and is gone.
+        lost: Option<(u64, String)>,
     },
     /// Written by the sink itself after a torn tail.
     LogRecovered {

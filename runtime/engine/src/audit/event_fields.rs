@@ -73,6 +73,7 @@ impl EventBody {
             Self::LogOpened {
                 content,
                 continues_file,
+                lost,
             } => (
                 "log_opened",
                 members! {
@@ -81,6 +82,8 @@ impl EventBody {
                     "pid" => Value::Int(u64::from(std::process::id())),
                     "content" => Value::word(*content),
                     "continues_file" => Value::Bool(*continues_file),
+                    "lost_sequence" => lost.as_ref().map(|(sequence, _)| Value::Int(*sequence)),
+                    "lost_event_sha256" => lost.as_ref().map(|(_, digest)| Value::word(digest.clone())),
                 },
             ),
             Self::LogRecovered {

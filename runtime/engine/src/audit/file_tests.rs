@@ -5,6 +5,9 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+use chatmd_compiler::manifest::AuditContent;
+
+use super::AuditSink;
 use super::head::{Head, head_path};
 use super::key::IntegrityKey;
 use super::line::{Chain, Envelope, encode};
@@ -312,12 +315,121 @@ fn renaming_and_two_writers_are_followed() {
         two.emit(&finished()).unwrap();
     }
     assert_eq!(two.last().unwrap().sequence, 21);
-    // Somebody moves the whole log away: the next event starts a new one.
-    std::fs::rename(&path, directory.path().join("old")).unwrap();
-    std::fs::rename(head_path(&path), directory.path().join("old.head")).unwrap();
-    one.emit(&finished()).unwrap();
-    assert_eq!(one.last().unwrap().sequence, 0);
-    assert!(check(&path).is_valid() && check(&directory.path().join("old")).is_valid());
+}
+
+/// Whatever happens to the files of a log that is being written: its host says so, and what follows
+/// never passes for a whole log.
+#[test]
+fn a_log_that_vanishes_is_continued_and_never_looks_whole() {
+    type Attack = fn(&Path);
+    let attacks: [(&str, Attack); 4] = [
+        ("removed with its head", |path| {
+            std::fs::remove_file(path).unwrap();
+            std::fs::remove_file(head_path(path)).unwrap();
+        }),
+        ("removed", |path| std::fs::remove_file(path).unwrap()),
+        ("emptied", |path| {
+            std::fs::remove_file(head_path(path)).unwrap();
+            std::fs::write(path, "").unwrap();
+        }),
+        ("folder exchanged", |path| {
+            let folder = path.parent().unwrap();
+            std::fs::rename(folder, folder.with_file_name("away")).unwrap();
+        }),
+    ];
+    for (name, attack) in attacks {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("logs/log.jsonl");
+        let (sink, _) = open(&path).unwrap();
+        sink.emit(&finished()).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let digest = sink.last().unwrap().event_sha256;
+        attack(&path);
+        let error = sink.emit(&finished()).unwrap_err();
+        assert_eq!(error.code, "shell.audit_sequence_conflict", "{name}");
+        sink.emit(&finished()).unwrap();
+        assert_eq!(names(&path), ["log_opened", "audit_recovered", "finished"]);
+        let warned = sink.take_warnings();
+        assert_eq!(warned.len(), 1, "{name} {warned:?}");
+        assert_eq!(warned[0].code, "shell.audit_truncated");
+        let report = check(&path);
+        assert_eq!(codes(&report), ["shell.audit_truncated"], "{name}");
+        assert_eq!(report.first_sequence, Some(2));
+        let first = std::fs::read_to_string(&path).unwrap();
+        let lost = format!("\"lost_sequence\":1,\"lost_event_sha256\":{digest:?}");
+        assert!(first.contains(&lost.replace("Some(", "").replace(')', "")), "{first}");
+        // With the lost file back as the older one the chain is whole.
+        std::fs::write(super::secure_file::sibling(&path, ".1"), whole).unwrap();
+        assert!(check(&path).is_valid(), "{name}");
+    }
+}
+
+/// A log may vanish between two runs too, with everything that lies beside it.
+#[test]
+fn the_state_folder_remembers_a_log_that_was_removed_between_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let anchors = directory.path().join("state/heads");
+    let start = || {
+        let target = super::sink::Target::jsonl(path.clone());
+        let mut options = super::sink::tests::options(target, AuditContent::Redacted);
+        options.anchors = Some(anchors.clone());
+        AuditSink::open(options)
+    };
+    let key = super::sink::tests::key();
+    let with_anchors = || {
+        let options = ValidationOptions {
+            key: Some(&key),
+            anchors: Some(&anchors),
+            ..Default::default()
+        };
+        validate(&path, options).unwrap()
+    };
+    start().unwrap().0.emit(&finished()).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    assert!(with_anchors().is_valid() && with_anchors().tail_provable());
+    std::fs::remove_file(head_path(&path)).unwrap();
+    assert!(with_anchors().tail_provable());
+    // The newest event and the head beside the log are gone.
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    std::fs::write(&path, &whole[..first]).unwrap();
+    assert_eq!(codes(&with_anchors()), ["shell.audit_truncated"]);
+    assert_eq!(start().unwrap_err().code, "shell.audit_chain_invalid_tail");
+    // All of it is.
+    std::fs::remove_file(&path).unwrap();
+    let (sink, warnings) = start().unwrap();
+    assert_eq!(warnings[0].code, "shell.audit_truncated");
+    assert_eq!(sink.last().unwrap().sequence, 2);
+    assert_eq!(codes(&with_anchors()), ["shell.audit_truncated"]);
+}
+
+#[test]
+fn log_opened_tells_whether_it_continues_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    open(&path).unwrap();
+    open(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let told: Vec<_> = text
+        .lines()
+        .map(|line| line.contains("\"continues_file\":true"))
+        .collect();
+    assert_eq!(told, [false, true]);
+}
+
+/// An empty older file only keeps the name from being taken.
+#[test]
+fn an_empty_older_file_ends_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.jsonl");
+    let at = |suffix: &str| super::secure_file::sibling(&path, suffix);
+    std::fs::write(at(".1"), "").unwrap();
+    std::fs::write(at(".2"), "junk\n").unwrap();
+    std::fs::set_permissions(at(".1"), PermissionsExt::from_mode(0o600)).unwrap();
+    open(&path).unwrap();
+    assert!(check(&path).is_valid());
+    std::fs::write(at(".1"), "junk\n").unwrap();
+    assert!(!check(&path).is_valid());
 }
 
 #[test]
@@ -325,7 +437,7 @@ fn a_writer_that_ignores_the_lock_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("log.jsonl");
     let log = small(&path);
-    let mut stream = StreamFile::new(path.clone(), None, None).unwrap();
+    let mut stream = StreamFile::new(path.clone(), None, None, None).unwrap();
     let mut appender = stream.begin().unwrap();
     std::fs::write(&path, [&log[..], b"x"].concat()).unwrap();
     let last = Last {

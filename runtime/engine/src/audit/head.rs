@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::key::IntegrityKey;
 use super::secure_file::{self, FileError, Readable, sibling};
+use crate::identity::sha256_hex;
+
+/// Folder below the state root for second head records: those of logs that a document places
+/// somewhere else. Whatever happens there, this copy is out of reach of every command.
+pub const ANCHORS: &str = "audit-heads";
 
 /// Size of the record, in bytes.
 pub const HEAD_BYTES: usize = 512;
@@ -98,15 +103,37 @@ impl Head {
     }
 }
 
+/// Place of the second head record of `log` below `anchors`. The same for every spelling of the
+/// path that leads to the same folder.
+pub fn anchor_path(anchors: &Path, log: &Path) -> PathBuf {
+    let located = located(log);
+    let name = sha256_hex(located.as_os_str().as_encoded_bytes());
+    anchors.join(format!("{name}.head"))
+}
+
+/// `log` in the folder that its own path leads to now.
+pub(crate) fn located(log: &Path) -> PathBuf {
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, log.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => log.to_owned(),
+    }
+}
+
 /// Reads the head record beside `log`.
 pub fn read(log: &Path, key: Option<&IntegrityKey>) -> HeadState {
-    let path = head_path(log);
+    read_at(&head_path(log), key)
+}
+
+/// Reads the head record at `path`.
+pub(crate) fn read_at(path: &Path, key: Option<&IntegrityKey>) -> HeadState {
     let how = {
         let mut how = secure_file::options();
         how.read(true);
         how
     };
-    let file = match secure_file::open(&path, &how, Readable::Leave) {
+    let file = match secure_file::open(path, &how, Readable::Leave) {
         Ok(opened) => opened.file,
         Err(error) if error.is_missing() => return HeadState::Absent,
         Err(_) => return HeadState::Unreadable("the head record cannot be opened safely"),
@@ -136,8 +163,8 @@ fn read_up_to(file: &File, buffer: &mut [u8]) -> std::io::Result<usize> {
 }
 
 /// Opens the record for overwriting, creating it.
-pub(crate) fn open_for_writing(log: &Path) -> Result<File, FileError> {
+pub(crate) fn open_for_writing(path: &Path) -> Result<File, FileError> {
     let mut how = secure_file::options();
     how.read(true).write(true).create(true);
-    Ok(secure_file::open(&head_path(log), &how, Readable::Repair)?.file)
+    Ok(secure_file::open(path, &how, Readable::Repair)?.file)
 }

@@ -16,7 +16,7 @@ use chatmd_policy::strict_json::Json;
 pub const SEQUENCE_MAX: u64 = (1 << 53) - 1;
 
 /// Most rotated files that are read.
-const ROTATED_MAX: u32 = 1024;
+pub(crate) const ROTATED_MAX: u32 = 1024;
 
 /// Longest line that is kept in memory, in bytes. Writers stop at 1 MiB.
 const LINE_READ_MAX: u64 = 16 * 1024 * 1024;
@@ -262,6 +262,8 @@ impl LogFiles {
         for index in 1..=ROTATED_MAX {
             let rotated = sibling(path, &format!(".{index}"));
             match open_log(&rotated) {
+                // Rotation leaves none; an empty one keeps the name from being taken.
+                Ok(file) if file.metadata().is_ok_and(|facts| facts.len() == 0) => break,
                 Ok(file) => files.push((rotated, file)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => return Err((rotated, error)),

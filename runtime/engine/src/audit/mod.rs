@@ -13,6 +13,7 @@
 //!     manifest_sha256: Some("…".into()),
 //!     redactor,
 //!     key: None,
+//!     anchors: None,
 //! })?;
 //! sink.emit(&Event::document("manifest:0123456789abcdef", EventBody::RuntimeStopped { cause: "shutdown".into() }))?;
 //! # Ok(()) }

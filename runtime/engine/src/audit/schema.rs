@@ -64,7 +64,10 @@ macro_rules! events {
 }
 
 events! {
-    "log_opened" System ["writer" M, "writer_version" M, "pid" M, "content" M, "continues_file" M]
+    "log_opened" System [
+        "writer" M, "writer_version" M, "pid" M, "content" M, "continues_file" M,
+        "lost_sequence" M, "lost_event_sha256" M,
+    ]
     "log_recovered" System ["discarded_bytes" M, "discarded_sha256" M, "last_valid_sequence" M]
     "manifest_authorized" Manifest [
         "authorization" M, "grant_id" M, "signature_key_id" M, "trusted_source_ids" M,

@@ -1,7 +1,7 @@
 //! Audit sinks (spec 08 section 7).
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -81,6 +81,8 @@ pub struct SinkOptions {
     pub redactor: Redactor,
     /// Authenticates the head record; without it none is written.
     pub key: Option<Arc<IntegrityKey>>,
+    /// Folder for a second head record, out of reach of whoever can change the log.
+    pub anchors: Option<PathBuf>,
 }
 
 /// An audit failure. What it means for the request is decided by `failure` (section 7.5).
@@ -161,6 +163,17 @@ fn head_warning(error: FileError) -> AuditWarning {
     }
 }
 
+fn lost_warning(log: &Path, last: &Last) -> AuditWarning {
+    let log = log.display();
+    AuditWarning {
+        code: "shell.audit_truncated",
+        message: format!(
+            "{log}: a log that ended at event {} is gone; the new file continues it and says so (put the old one back as {log}.1 to make it whole)",
+            last.sequence
+        ),
+    }
+}
+
 impl std::fmt::Debug for AuditSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("AuditSink(…)")
@@ -175,7 +188,8 @@ impl AuditSink {
             Target::None => Output::None,
             Target::Stderr => Output::Stderr { next: 0 },
             Target::File { path, rotation } => {
-                Output::File(Box::new(StreamFile::new(path, rotation, options.key)?))
+                let anchors = options.anchors.as_deref();
+                Output::File(Box::new(StreamFile::new(path, rotation, options.key, anchors)?))
             }
         };
         let sink = Self(Arc::new(Shared {
@@ -190,11 +204,7 @@ impl AuditSink {
                 warnings: Vec::new(),
             }),
         }));
-        let content = sink.0.content.as_str();
-        sink.write(|continues| EventBody::LogOpened {
-            content,
-            continues_file: continues,
-        })?;
+        sink.write_opened()?;
         let warnings = std::mem::take(&mut sink.lock().warnings);
         Ok((sink, warnings))
     }
@@ -258,20 +268,31 @@ impl AuditSink {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An event of the sink itself.
-    fn write(&self, body: impl FnOnce(bool) -> EventBody) -> Result<(), AuditError> {
+    fn opened(&self, continues_file: bool, lost: Option<&Last>) -> EventBody {
+        EventBody::LogOpened {
+            content: self.0.content.as_str(),
+            continues_file,
+            lost: lost.map(|last| (last.sequence, last.event_sha256.clone())),
+        }
+    }
+
+    /// Writes `log_opened`.
+    fn write_opened(&self) -> Result<(), AuditError> {
         let mut state = self.lock();
         let receipt = match &mut state.output {
             Output::None => None,
             Output::Stderr { next } => {
-                let event = own_event(*next, body(false));
+                let event = own_event(*next, self.opened(false, None));
                 Some(self.to_stderr(next, &event)?)
             }
             Output::File(file) => {
                 let mut appender = file.begin()?;
-                let warnings = self.recover(&mut appender)?;
+                let mut warnings = self.recover(&mut appender)?;
+                let lost = appender.lost.take();
+                warnings.extend(lost.as_ref().map(|last| lost_warning(appender.path(), last)));
                 let (sequence, _) = appender.next()?;
-                let event = own_event(sequence, body(appender.continues()));
+                let continues = lost.is_none() && appender.continues();
+                let event = own_event(sequence, self.opened(continues, lost.as_ref()));
                 let receipt = self.append(&mut appender, &event)?;
                 let head = appender.head_problem.take().map(head_warning);
                 drop(appender);
@@ -290,7 +311,14 @@ impl AuditSink {
             Output::Stderr { next } => self.to_stderr(next, event)?,
             Output::File(file) => {
                 let mut appender = file.begin()?;
-                let warnings = self.recover(&mut appender)?;
+                let mut warnings = self.recover(&mut appender)?;
+                if let Some(last) = appender.lost.take() {
+                    // The new file says by itself that it is not the whole log.
+                    warnings.push(lost_warning(appender.path(), &last));
+                    let (sequence, _) = appender.next()?;
+                    let event = own_event(sequence, self.opened(false, Some(&last)));
+                    self.append(&mut appender, &event)?;
+                }
                 if let Some(failing) = failing {
                     let (sequence, _) = appender.next()?;
                     let body = EventBody::AuditRecovered {

@@ -32,6 +32,7 @@ pub(crate) fn options(target: Target, content: AuditContent) -> SinkOptions {
         manifest_sha256: Some("ab".repeat(32)),
         redactor: redactor(),
         key: Some(key()),
+        anchors: None,
     }
 }
 

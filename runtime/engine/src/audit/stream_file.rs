@@ -29,6 +29,18 @@ pub(crate) struct StreamFile {
     key: Option<std::sync::Arc<IntegrityKey>>,
     lock: LockFile,
     open: Option<Opened>,
+    memory: Memory,
+}
+
+/// What is known of the log apart from its file.
+#[derive(Default)]
+struct Memory {
+    /// The newest event that this process wrote.
+    known: Option<Last>,
+    /// The log has vanished under this process, and its user has been told by an error.
+    told: bool,
+    /// The head record in the state folder: its path, and the file once it is open.
+    anchor: Option<(PathBuf, Option<File>)>,
 }
 
 /// The state that is known while nobody else has appended.
@@ -45,6 +57,9 @@ pub(crate) struct Appender<'a> {
     path: &'a Path,
     rotation: Option<Rotation>,
     key: Option<&'a IntegrityKey>,
+    memory: &'a mut Memory,
+    /// The end of a log that stood here and is gone; what is written next continues it.
+    pub(crate) lost: Option<Last>,
     /// What was recovered while opening.
     pub(crate) torn: Option<Torn>,
     /// Whether the mode of the file was repaired while opening.
@@ -59,6 +74,7 @@ impl StreamFile {
         path: PathBuf,
         rotation: Option<Rotation>,
         key: Option<std::sync::Arc<IntegrityKey>>,
+        anchors: Option<&Path>,
     ) -> Result<Self, AuditError> {
         if rotation.is_some_and(|rotation| rotation.max_bytes == 0 || rotation.files == 0) {
             return Err(AuditError::new(
@@ -67,24 +83,38 @@ impl StreamFile {
             ));
         }
         secure_file::create_parents(&path).map_err(open_failed)?;
+        // A link above that is turned elsewhere later does not move the log.
+        let path = head::located(&path);
         let lock = LockFile::of(&path).map_err(open_failed)?;
+        let anchor = anchors.map(|anchors| (head::anchor_path(anchors, &path), None));
         Ok(Self {
             path,
             rotation,
             key,
             lock,
             open: None,
+            memory: Memory {
+                anchor,
+                ..Memory::default()
+            },
         })
     }
 
     /// Takes the lock and makes sure that the end of the file is known.
     pub(crate) fn begin(&mut self) -> Result<Appender<'_>, AuditError> {
+        if self.open.as_ref().is_some_and(|opened| !still_named(opened, &self.path)) {
+            // The lock file may have gone the same way as the log; all writers need the same one.
+            secure_file::create_parents(&self.path).map_err(open_failed)?;
+            self.lock = LockFile::of(&self.path).map_err(open_failed)?;
+        }
         let held = self.lock.lock().map_err(open_failed)?;
         let mut appender = Appender {
             stream: &mut self.open,
             path: &self.path,
             rotation: self.rotation,
             key: self.key.as_deref(),
+            memory: &mut self.memory,
+            lost: None,
             torn: None,
             repaired: false,
             head_problem: None,
@@ -96,6 +126,11 @@ impl StreamFile {
 }
 
 impl Appender<'_> {
+    /// The active file.
+    pub(crate) fn path(&self) -> &Path {
+        self.path
+    }
+
     /// Sequence and previous digest of the next event.
     pub(crate) fn next(&self) -> Result<(u64, Option<String>), AuditError> {
         let Some(last) = self.stream.as_ref().and_then(|opened| opened.last.as_ref()) else {
@@ -146,6 +181,8 @@ impl Appender<'_> {
         }
         opened.size += line.len() as u64;
         self.write_head(&last);
+        self.memory.known = Some(last.clone());
+        self.memory.told = false;
         if let Some(opened) = self.stream.as_mut() {
             opened.last = Some(last);
         }
@@ -162,18 +199,19 @@ impl Appender<'_> {
             sequence: last.sequence,
             event_sha256: last.event_sha256.clone(),
         };
-        let file = match opened.head.take() {
-            Some(file) => Ok(file),
-            None => head::open_for_writing(self.path),
-        };
-        let written = file.and_then(|file| {
-            file.write_all_at(&record.encode(key), 0)
-                .map_err(|error| FileError::io(&head::head_path(self.path), error))?;
-            Ok(file)
-        });
-        match written {
-            Ok(file) => opened.head = Some(file),
-            Err(error) => self.head_problem = Some(error),
+        let record = record.encode(key);
+        let beside = head::head_path(self.path);
+        if let Err(error) = overwrite(&beside, &mut opened.head, &record) {
+            self.head_problem = Some(error);
+        }
+        if let Some((path, file)) = &mut self.memory.anchor {
+            let made = match file {
+                Some(_) => Ok(()),
+                None => secure_file::create_parents(path),
+            };
+            if let Err(error) = made.and_then(|()| overwrite(path, file, &record)) {
+                self.head_problem = Some(error);
+            }
         }
     }
 
@@ -188,6 +226,7 @@ impl Appender<'_> {
             return Ok(());
         }
         *self.stream = None;
+        secure_file::create_parents(self.path).map_err(open_failed)?;
         let mut opened = self.open_file()?;
         let tail = tail::read(&opened.file, opened.size).map_err(|error| {
             AuditError::new(
@@ -205,11 +244,14 @@ impl Appender<'_> {
             Tail::Torn { keep, last: None } => (self.rotated_tail()?, Some(keep)),
         };
         // A log that is refused stays as it was found.
-        self.check_head(last.as_ref())?;
+        match &last {
+            Some(last) => self.check_end(last)?,
+            None => self.lost = self.lost_end()?,
+        }
         if let Some(keep) = keep {
             self.set_aside(&mut opened, keep, last.as_ref())?;
         }
-        opened.last = last;
+        opened.last = last.or_else(|| self.lost.clone());
         *self.stream = Some(opened);
         Ok(())
     }
@@ -262,31 +304,75 @@ impl Appender<'_> {
         }
     }
 
-    /// A head that is ahead of the file, or that names another event, proves a change.
-    fn check_head(&self, last: Option<&Last>) -> Result<(), AuditError> {
-        let state = head::read(self.path, self.key);
-        let Some(head) = state.ok() else {
-            return Ok(());
-        };
-        let message = match last {
-            Some(last) if head.sequence < last.sequence => return Ok(()),
-            Some(last)
-                if head.sequence == last.sequence && head.event_sha256 == last.event_sha256 =>
-            {
-                return Ok(());
+    /// What an authentic record says about the newest event.
+    fn record(&self, path: &Path) -> Option<Last> {
+        let state = head::read_at(path, self.key);
+        state.ok().map(|head| Last {
+            sequence: head.sequence,
+            event_sha256: head.event_sha256.clone(),
+        })
+    }
+
+    fn anchored(&self) -> Option<Last> {
+        let (path, _) = self.memory.anchor.as_ref()?;
+        self.record(path)
+    }
+
+    /// A record that is ahead of the file, or that names another event, proves a change.
+    fn check_end(&self, last: &Last) -> Result<(), AuditError> {
+        let records = [
+            (self.record(&head::head_path(self.path)), "the head record"),
+            (self.anchored(), "the head record in the state folder"),
+            (self.memory.known.clone(), "this process"),
+        ];
+        for (record, who) in records {
+            let Some(record) = record else {
+                continue;
+            };
+            if record.sequence > last.sequence {
+                return Err(self.changed(&format!("{who} knows newer events: they were removed")));
             }
-            Some(last) if head.sequence == last.sequence => {
-                "the head record names another last event: the file was rewritten"
+            if record.sequence == last.sequence && record.event_sha256 != last.event_sha256 {
+                return Err(self.changed(&format!(
+                    "{who} knows another last event: the file was rewritten"
+                )));
             }
-            _ => "the head record proves that newer events were removed",
-        };
-        Err(AuditError::new(
+        }
+        Ok(())
+    }
+
+    /// The end of the log that must have stood here when there is none now.
+    ///
+    /// Under a running host its disappearance is an error once, so that the failure policy acts;
+    /// what follows continues the lost chain in a new file, which can so never pass for a whole one.
+    fn lost_end(&mut self) -> Result<Option<Last>, AuditError> {
+        let beside = self.record(&head::head_path(self.path));
+        let anchored = self.anchored();
+        if self.memory.known.is_some() {
+            if !std::mem::replace(&mut self.memory.told, true) {
+                return Err(AuditError::new(
+                    "shell.audit_sequence_conflict",
+                    format!(
+                        "{}: the log was removed, replaced or emptied while it was being written",
+                        self.path.display()
+                    ),
+                ));
+            }
+        } else if beside.is_some() {
+            return Err(self.changed("the head record proves that newer events were removed"));
+        }
+        let ends = [self.memory.known.clone(), beside, anchored];
+        Ok(ends.into_iter().flatten().max_by_key(|last| last.sequence))
+    }
+
+    fn changed(&self, message: &str) -> AuditError {
+        AuditError::new(
             "shell.audit_chain_invalid_tail",
             format!(
-                "{}: {message}; move the log and its .head file away to start a new one",
+                "{}: {message}; move the log and its .head file away to go on in a new file",
                 self.path.display()
             ),
-        ))
+        )
     }
 
     /// Moves the rest of an interrupted write to `PATH.torn-TIMESTAMP` and cuts the file.
@@ -336,6 +422,18 @@ impl Appender<'_> {
         *self.stream = Some(opened);
         Ok(())
     }
+}
+
+/// Overwrites a head record in place, opening it first where that is needed.
+fn overwrite(path: &Path, file: &mut Option<File>, record: &[u8]) -> Result<(), FileError> {
+    let open = match file.take() {
+        Some(open) => open,
+        None => head::open_for_writing(path)?,
+    };
+    let written = open.write_all_at(record, 0);
+    written.map_err(|error| FileError::io(path, error))?;
+    *file = Some(open);
+    Ok(())
 }
 
 enum Failure {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::head::{self, HeadState};
 use super::key::IntegrityKey;
 use super::load::{Loaded, LogFiles, PlacedLine, Record, StoredDigest};
+use super::strict_json::Json;
 use crate::output::escape_controls;
 
 /// Most errors that are reported.
@@ -36,8 +37,10 @@ pub struct ValidationOptions<'a> {
     pub strict: bool,
     /// `--session`.
     pub session: Option<&'a SessionAnchor>,
-    /// Checks the head record.
+    /// Checks the head records.
     pub key: Option<&'a IntegrityKey>,
+    /// Folder of the second head records ([`head::ANCHORS`] below the state root).
+    pub anchors: Option<&'a Path>,
 }
 
 /// One error or warning.
@@ -152,7 +155,7 @@ pub fn validate(path: &Path, options: ValidationOptions<'_>) -> Result<Validatio
     let head = if path == Path::new("-") {
         HeadState::Absent
     } else {
-        head::read(path, options.key)
+        newest_head(path, options)
     };
     let files = LogFiles::open(path).map_err(|(file, error)| read_failed(&file, &error))?;
     let mut walk = Walk::new(options, head);
@@ -160,6 +163,21 @@ pub fn validate(path: &Path, options: ValidationOptions<'_>) -> Result<Validatio
         .for_each(|line| walk.line(&line))
         .map_err(|(file, error)| read_failed(&file, &error))?;
     Ok(walk.finish())
+}
+
+/// The record beside the log, or the one in the state folder when that knows more.
+fn newest_head(path: &Path, options: ValidationOptions<'_>) -> HeadState {
+    let beside = head::read(path, options.key);
+    let Some(anchors) = options.anchors else {
+        return beside;
+    };
+    let anchored = head::read_at(&head::anchor_path(anchors, path), options.key);
+    let sequence = |state: &HeadState| state.ok().map(|head| head.sequence);
+    if sequence(&anchored) > sequence(&beside) {
+        anchored
+    } else {
+        beside
+    }
 }
 
 pub(super) fn read_failed(file: &Path, error: &std::io::Error) -> Finding {
@@ -336,6 +354,13 @@ impl<'a> Walk<'a> {
 
     fn first_checks(&mut self, record: &Record, place: &dyn Fn(&'static str, String) -> Finding) {
         let chained = record.digest.stored().is_some();
+        let lost = record.member("lost_sequence").and_then(Json::as_integer);
+        if let (true, Some(lost)) = (record.event == "log_opened", lost) {
+            self.error(place(
+                "shell.audit_truncated",
+                format!("the file that held the events up to {lost} is gone; this one continues it"),
+            ));
+        }
         if record.sequence == 0 && record.previous.is_some() {
             self.error(place(
                 "shell.audit_chain_previous",

@@ -1,13 +1,17 @@
 //! Opening the audit sink of a runtime (06 section 2.1, step 12).
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chatmd_compiler::manifest::{Audit, AuditFailure, AuditFormat};
-use chatmd_facts::Host;
+use chatmd_compiler::manifest::{Audit, AuditFailure, AuditFormat, Manifest};
+use chatmd_facts::{Host, canonical_or_parent};
 
 use super::{HostSettings, Problem};
+use crate::audit::head::ANCHORS;
+use crate::audit::secure_file::{self, sibling};
 use crate::audit::{AuditSink, IntegrityKey, SinkOptions, Target};
+use crate::authorise::BoundDocument;
 use crate::journal::Journal;
 use crate::output::Redactor;
 
@@ -21,7 +25,7 @@ pub const INTEGRITY_KEY: &str = "integrity.key";
 pub(super) fn open(
     host: &Host,
     declared: &Audit,
-    manifest_sha256: &str,
+    document: &BoundDocument,
     redactor: &Redactor,
     settings: &HostSettings,
 ) -> Result<Journal, Problem> {
@@ -39,10 +43,14 @@ pub(super) fn open(
             target,
             content: declared.content,
             session_id: host.session_id().map(str::to_owned),
-            manifest_sha256: Some(manifest_sha256.to_owned()),
+            manifest_sha256: Some(document.bound_sha256.clone()),
             redactor: redactor.clone(),
             key,
+            anchors: Some(settings.state_root.join(ANCHORS)),
         };
+        if let Some(path) = path.as_deref() {
+            reserve_older_name(path, &document.manifest);
+        }
         AuditSink::open(options).map_err(|error| Problem::new(error.code, error.message))
     });
     match opened {
@@ -57,6 +65,61 @@ pub(super) fn open(
             Ok(Journal::new(None, declared.failure, warnings))
         }
         Err(problem) => Err(problem),
+    }
+}
+
+/// The logs that the runtimes place by path. A path that can not be resolved is reported when its
+/// sink is opened.
+pub(super) fn logs(host: &Host, manifest: &Manifest) -> BTreeMap<String, PathBuf> {
+    let declared = manifest.runtimes.iter().filter_map(|runtime| {
+        let path = runtime.audit.path.as_ref()?;
+        let by_path = runtime.audit.format == AuditFormat::Jsonl;
+        let path = by_path.then(|| host.resolve(path).ok()).flatten()?;
+        Some((runtime.id.clone(), path))
+    });
+    declared.collect()
+}
+
+/// A write root that covers `path`, with its runtime.
+fn write_root<'a>(path: &Path, manifest: &'a Manifest) -> Option<(&'a str, &'a str)> {
+    let path = canonical_or_parent(path).ok()?;
+    let runtimes = manifest.binding.iter().flat_map(|binding| &binding.roots);
+    let mut roots = runtimes.flat_map(|roots| {
+        let write = roots.write.iter();
+        write.map(|root| (root.as_str(), roots.runtime.as_str()))
+    });
+    roots.find(|(root, _)| path.as_path().starts_with(root))
+}
+
+/// What lies in a write root is protected in every sandbox, but a folder of its own is better
+/// (spec 08 section 1, P4).
+pub(super) fn warn_of_logs_in_write_roots(
+    logs: &BTreeMap<String, PathBuf>,
+    manifest: &Manifest,
+    settings: &HostSettings,
+) {
+    for (id, log) in logs {
+        let Some((root, runtime)) = write_root(log, manifest) else {
+            continue;
+        };
+        let message = format!(
+            "{id}: the audit log {} lies in {root}, which {runtime} may write",
+            log.display()
+        );
+        settings
+            .warnings
+            .add("shell.audit_in_write_root", &message);
+    }
+}
+
+/// Readers of a log look for older events in `LOG.1`. Where commands could put one there, an empty
+/// file takes the name: what exists can be made read-only, what is missing can not.
+fn reserve_older_name(log: &Path, manifest: &Manifest) {
+    if write_root(log, manifest).is_some() {
+        let mut how = secure_file::options();
+        how.write(true).create_new(true);
+        // It is there already, or the sink can not be opened either.
+        let _ = secure_file::create_parents(log).map(|()| how.open(sibling(log, ".1")));
     }
 }
 

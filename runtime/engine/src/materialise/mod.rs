@@ -202,7 +202,9 @@ pub async fn materialise(
 ) -> Result<Arc<Registry>, Vec<Problem>> {
     let mut problems = Vec::new();
     authorized.bind_again(host)?;
-    let shared = match state::Shared::new(host, &settings) {
+    let logs = audit::logs(host, &authorized.document().manifest);
+    audit::warn_of_logs_in_write_roots(&logs, &authorized.document().manifest, &settings);
+    let shared = match state::Shared::new(host, &settings, logs.into_values().collect()) {
         Ok(shared) => Arc::new(shared),
         Err(problem) => return Err(vec![problem]),
     };

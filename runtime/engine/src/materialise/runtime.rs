@@ -351,11 +351,10 @@ impl Work<'_> {
     }
 
     fn journal(&self, redactor: &Redactor) -> Result<Journal, Problem> {
-        let digest = &self.authorized.document().bound_sha256;
         audit::open(
             self.host,
             &self.declared.audit,
-            digest,
+            self.authorized.document(),
             redactor,
             self.settings,
         )

@@ -14,6 +14,8 @@ use chatmd_plan::facts::{ControlPath, StatePath, SystemFacts};
 use chatmd_compiler::manifest::PathBase;
 
 use super::{HostSettings, Problem};
+use crate::audit::load::ROTATED_MAX;
+use crate::audit::secure_file::sibling;
 
 /// A private file of the host that must not be visible in any sandbox (06b B1.3).
 #[derive(Debug)]
@@ -48,18 +50,33 @@ impl Drop for Marker {
     }
 }
 
+/// A log with its head record, its lock and its older files, as far as they exist.
+fn log_files(log: &Path) -> impl Iterator<Item = StatePath> {
+    let beside = ["", ".head", ".lock"].map(|suffix| sibling(log, suffix));
+    let log = log.to_path_buf();
+    let older = (1..=ROTATED_MAX).map_while(move |n| audit_file(&sibling(&log, &format!(".{n}"))));
+    let beside = beside.into_iter().filter_map(|path| audit_file(&path));
+    beside.chain(older)
+}
+
 /// Facts and files that all runtimes share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) system: SystemFacts,
     state: Vec<PathBuf>,
+    /// The audit logs that the runtimes of the document place by path.
+    logs: Vec<PathBuf>,
     sources: Vec<PathBuf>,
     projects: Vec<CanonicalPath>,
     pub(crate) marker: Marker,
 }
 
 impl Shared {
-    pub(super) fn new(host: &Host, settings: &HostSettings) -> Result<Self, Problem> {
+    pub(super) fn new(
+        host: &Host,
+        settings: &HostSettings,
+        logs: Vec<PathBuf>,
+    ) -> Result<Self, Problem> {
         let failed = |message: String| Problem::new("shell.runtime_instantiation_failed", message);
         let marker = Marker::new(&settings.session_dir).map_err(|error| {
             failed(format!(
@@ -74,18 +91,21 @@ impl Shared {
                 settings.state_root.clone(),
                 settings.session_dir.join(".chatmd"),
             ],
+            logs,
             sources: settings.sources.clone(),
             projects: workspace.into_iter().collect(),
             marker,
         })
     }
 
-    /// The runtime's own files as they stand now, and the audit file of one runtime. What lies
-    /// below something that is covered is covered with it.
-    pub(crate) fn state_paths(&self, audit: Option<&Path>) -> Vec<StatePath> {
+    /// The runtime's own files as they stand now, and the audit files of all runtimes: no runtime
+    /// may change what another one recorded. What lies below something that is covered is covered
+    /// with it.
+    pub(crate) fn state_paths(&self) -> Vec<StatePath> {
         let masked = self.state.iter().filter_map(|path| state_path(path));
+        let logs = self.logs.iter().flat_map(|log| log_files(log));
         let mut paths: Vec<StatePath> = Vec::new();
-        for path in masked.chain(audit.and_then(audit_file)) {
+        for path in masked.chain(logs) {
             if !paths.iter().any(|outer| path.path.starts_with(&outer.path)) {
                 paths.push(path);
             }

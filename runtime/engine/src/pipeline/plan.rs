@@ -60,7 +60,7 @@ fn bubblewrap_plan(invocation: &Invocation, context: &Context) -> Result<Bubblew
         .map(|interpreter| interpreter.target());
     let build = || {
         let roots = runtime.roots.current().usable;
-        let state = runtime.shared.state_paths(runtime.journal.path());
+        let state = runtime.shared.state_paths();
         let control = runtime.shared.control_paths(&runtime.roots.write);
         let arguments: Vec<OsString> = context.argv.iter().skip(1).map(OsString::from).collect();
         let input = Input {

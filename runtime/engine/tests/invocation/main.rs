@@ -5,6 +5,7 @@ mod approvals;
 mod chains;
 mod harness;
 mod limits;
+mod logs;
 mod secrets;
 
 use harness::{Project, code, script, stdout};

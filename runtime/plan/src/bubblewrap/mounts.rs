@@ -295,7 +295,7 @@ impl Builder<'_> {
                 self.notes.push(Note::Unprotected(path.clone()));
             }
         }
-        let mut pins = BTreeSet::new();
+        let mut pins = self.log_pins(|folder| controls.contains_key(folder));
         for (path, root) in &controls {
             pins.extend(pinned(root, path, |folder| controls.contains_key(folder)));
         }
@@ -305,6 +305,28 @@ impl Builder<'_> {
                 .map(|path| (path.to_path_buf(), Mount::Control)),
         );
         mounts.extend(pins.into_iter().map(|pin| (pin, Mount::Pin)));
+    }
+
+    /// Every folder between a write root and an audit log: renamed, it would take the log along, and
+    /// what follows would be written somewhere else.
+    fn log_pins(&self, is_control: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
+        let mut pins = BTreeSet::new();
+        for state in self.input.state {
+            let covering = self.roots.covering(&state.path);
+            let (StateProtection::ReadOnly, Some((root, Access::Write))) =
+                (state.protection, covering)
+            else {
+                continue;
+            };
+            let between = state.path.ancestors().skip(1);
+            let between = between.take_while(|folder| *folder != root && within(root, folder));
+            let folders: Vec<&Path> = between.collect();
+            // What lies in a control path is read-only with it.
+            if !folders.iter().any(|folder| is_control(folder)) && self.shown(&state.path) {
+                pins.extend(folders.into_iter().map(Path::to_path_buf));
+            }
+        }
+        pins
     }
 
     fn bind(&mut self, path: PathBuf, access: Access) {

@@ -1,0 +1,181 @@
+//! Audit logs that a document places where commands write (06b B2.4 rule 6, 08 section 1 P4).
+
+use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport, validate};
+use chatmd_runtime::pipeline::invoke;
+
+use crate::harness::{Project, stdout};
+
+/// Two runtimes with one write root; only `a` has a log in it.
+const TWO: &str = r#"
+<shell_access id="a" cwd="${workspace}">
+  <capabilities sandbox="required" child_processes="true" arbitrary_code="true">
+    <read path="/usr"/><write path="${workspace}"/>
+  </capabilities>
+  <resolver><search_path path="/usr/bin"/></resolver>
+  <environment inherit="safe"/>
+  <policy default="allow"/>
+  <approvals provider="none"/>
+  <audit format="jsonl" path="${workspace}/LOG" failure="terminate"/>
+</shell_access>
+<shell_access id="b" cwd="${workspace}">
+  <capabilities sandbox="required" child_processes="true" arbitrary_code="true">
+    <read path="/usr"/><write path="${workspace}"/>
+  </capabilities>
+  <resolver><search_path path="/usr/bin"/></resolver>
+  <environment inherit="safe"/>
+  <policy default="allow"/>
+  <approvals provider="none"/>
+  <audit format="session"/>
+</shell_access>
+<tool name="own" type="shell" mode="fixed" runtime="a" result="structured">
+  <command program="sh"><arg value="-c"/></command>
+</tool>
+<tool name="other" type="shell" mode="fixed" runtime="b" result="structured">
+  <command program="sh"><arg value="-c"/></command>
+</tool>
+"#;
+
+fn report(project: &Project, log: &str) -> ValidationReport {
+    let key = IntegrityKey::load(&project.state().join("integrity.key"))
+        .unwrap()
+        .unwrap();
+    let anchors = project.state().join("audit-heads");
+    let options = ValidationOptions {
+        key: Some(&key),
+        anchors: Some(&anchors),
+        ..Default::default()
+    };
+    validate(&project.root.join(log), options).unwrap()
+}
+
+/// Each attack is tried by the log's own runtime and by another one; each would succeed on an
+/// ordinary file, which the same command shows on a copy.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_command_of_any_runtime_changes_a_log() {
+    for log in ["a.jsonl", "logs/deep/a.jsonl"] {
+        let project = Project::new(&TWO.replace("LOG", log));
+        let registry = project.live().await;
+        for suffix in ["", ".head", ".lock", ".1"] {
+            let victim = format!("{log}{suffix}");
+            let copy = format!("copy{suffix}");
+            std::fs::copy(project.root.join(&victim), project.root.join(&copy)).unwrap();
+            for attack in [
+                "echo junk >> F",
+                "mv F gone",
+                "rm -f F",
+                "ln -sf /dev/null F",
+                "cp /usr/bin/true F",
+                "truncate -s 0 F",
+            ] {
+                let before = std::fs::read(project.root.join(&victim)).unwrap();
+                for tool in ["own", "other"] {
+                    let text = attack.replace('F', &victim);
+                    let input = serde_json::json!({ "arguments": [text] }).to_string();
+                    let invoked = invoke(&registry, tool, input.as_bytes()).await.unwrap();
+                    let result = invoked.result.unwrap();
+                    assert!(!result.status.is_success(), "{tool}: {text}");
+                    let after = std::fs::read(project.root.join(&victim)).unwrap();
+                    // Only the host's own events were added.
+                    assert!(suffix == ".head" || after.starts_with(&before), "{tool}: {text}");
+                }
+            }
+            let input = serde_json::json!({ "arguments": [format!("rm {copy}")] }).to_string();
+            let control = invoke(&registry, "other", input.as_bytes()).await.unwrap();
+            assert!(control.result.unwrap().status.is_success());
+        }
+        registry.close("test");
+        let report = report(&project, log);
+        assert!(report.is_valid() && report.tail_provable(), "{report:#?}");
+        assert_eq!(report.first_sequence, Some(0));
+    }
+}
+
+/// Every folder on the way to a log stays in its place, and can still be worked in.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_folders_of_a_log_can_not_be_exchanged() {
+    let project = Project::new(&TWO.replace("LOG", "logs/deep/a.jsonl"));
+    let registry = project.live().await;
+    for text in [
+        "mv logs old && mkdir logs",
+        "mv logs/deep logs/old && mkdir logs/deep",
+        "rm -rf logs",
+    ] {
+        for tool in ["own", "other"] {
+            let input = serde_json::json!({ "arguments": [text] }).to_string();
+            let invoked = invoke(&registry, tool, input.as_bytes()).await.unwrap();
+            assert!(!invoked.result.unwrap().status.is_success(), "{tool}: {text}");
+        }
+    }
+    let input = r#"{"arguments":["echo x > logs/deep/mine && cat logs/deep/mine"]}"#;
+    let mine = invoke(&registry, "other", input.as_bytes()).await.unwrap();
+    assert_eq!(stdout(&mine), "x\n");
+    registry.close("test");
+    assert!(report(&project, "logs/deep/a.jsonl").is_valid());
+}
+
+/// Control: without a sandbox it can be removed; the host notices, and nothing passes for a whole
+/// log afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_a_command_without_a_sandbox_removes_is_missed() {
+    let direct = TWO
+        .replace("LOG", "a.jsonl")
+        .replace(r#"sandbox="required""#, r#"sandbox="direct_unsafe""#)
+        .replace(
+            r#"<policy default="allow"/>"#,
+            r#"<backends merge="replace"><direct/></backends><policy default="allow"/>"#,
+        );
+    for (failure, code) in [
+        ("terminate", Some("audit_unavailable")),
+        ("deny_start", None),
+        ("continue", None),
+    ] {
+        let document = direct.replace(r#"failure="terminate""#, &format!("failure=\"{failure}\""));
+        let project = Project::new(&document);
+        let (authorized, host, settings) = project.authorized().unwrap();
+        let warnings = std::sync::Arc::clone(&settings.warnings);
+        let registry = chatmd_runtime::materialise::materialise(authorized, &host, settings)
+            .await
+            .unwrap();
+        let input = r#"{"arguments":["rm a.jsonl a.jsonl.head; echo out; sleep 0.4"]}"#;
+        let invoked = invoke(&registry, "own", input.as_bytes()).await.unwrap();
+        match (&invoked.result, code) {
+            (Err(error), Some(code)) => assert_eq!(error.code, code),
+            (Ok(result), None) => assert_eq!(result.stdout.as_str(), "out\n"),
+            (result, _) => panic!("{failure}: {result:?}"),
+        }
+        assert!(invoked.audit_incomplete, "{failure}");
+        registry.close("test");
+        let told = warnings.take();
+        let code = |wanted: &str| told.iter().any(|(code, _)| *code == wanted);
+        assert!(code("shell.audit_sequence_conflict"), "{told:?}");
+        assert!(code("shell.audit_in_write_root"), "{told:?}");
+        let report = report(&project, "a.jsonl");
+        assert!(!report.is_valid(), "{failure}: {report:#?}");
+        assert_eq!(report.errors[0].code, "shell.audit_truncated");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_in_a_write_root_is_told() {
+    for (log, told) in [("${workspace}/a.jsonl", true), ("${home}/a.jsonl", false)] {
+        let document = TWO.replace("${workspace}/LOG", log);
+        let mut project = Project::new(&document);
+        let home = project.folder.path().join("home");
+        project.environment = vec![
+            "PATH=/usr/bin:/bin".into(),
+            format!("HOME={}", home.display()),
+        ];
+        std::fs::create_dir(&home).unwrap();
+        let (authorized, host, settings) = project.authorized().unwrap();
+        let warnings = std::sync::Arc::clone(&settings.warnings);
+        chatmd_runtime::materialise::materialise(authorized, &host, settings)
+            .await
+            .unwrap();
+        let found = warnings.take();
+        let found: Vec<_> = found
+            .iter()
+            .filter(|(code, _)| *code == "shell.audit_in_write_root")
+            .collect();
+        assert_eq!(found.len(), usize::from(told), "{log}: {found:?}");
+    }
+}
