@@ -1,14 +1,16 @@
 //! `chatmd run`.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chatmd_facts::Host;
 use chatmd_runtime::approval::{ApprovalProvider, Nobody, TerminalApprovals};
 use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, NotAuthorized, authorize};
-use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise};
+use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise, record_rejection};
 use chatmd_runtime::output::ExitStatus;
 use chatmd_runtime::pipeline::{Invoked, invoke};
+use chatmd_runtime::session::Session;
 use chatmd_runtime::sys::reaper;
 use chatmd_runtime::terminal::Terminal;
 use chatmd_runtime::warnings::Warnings;
@@ -39,7 +41,10 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
     let (state_root, session) = open_session(&run.reading)?;
     let host = document.host(&run.reading, Some(&session))?;
     let asked = run.authorize_manifest.as_deref();
-    let authorized = authorized(&document, &host, asked, &warnings)?;
+    let record = |bound: &str, refused: &NotAuthorized| {
+        record_refusal(&state_root, &session, bound, refused, &warnings);
+    };
+    let authorized = authorized_or(&document, &host, asked, &warnings, record)?;
     let approvals: Arc<dyn ApprovalProvider> = if run.no_approval {
         Arc::new(Nobody)
     } else {
@@ -55,12 +60,20 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
         warnings: Arc::clone(&warnings),
     };
     let runtime = async_runtime()?;
+    let opened: OnceLock<Arc<Registry>> = OnceLock::new();
     let ended = runtime.block_on(interruptible(async {
         let registry = live(authorized, &host, settings).await?;
-        let invoked = invoke(&registry, &run.tool, &payload).await;
-        registry.close("done");
+        let registry = opened.get_or_init(|| registry);
+        let invoked = invoke(registry, &run.tool, &payload).await;
         invoked.map_err(|unknown| Stop::new(exit::FAILED, format!("chatmd: {unknown}")))
     }));
+    // Also after a signal: what was cancelled has been recorded by now.
+    let audit_incomplete = opened.get().is_some_and(|registry| {
+        registry.close(if ended.is_ok() { "done" } else { "signal" });
+        registry
+            .runtimes()
+            .any(|runtime| runtime.journal.incomplete())
+    });
     // Whatever was cancelled is killed by now; it is collected before the program ends. A thread
     // that is stuck in a system call, such as one on a stopped terminal, is not waited for.
     runtime.shutdown_timeout(STUCK);
@@ -68,7 +81,7 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
     show::warnings(&warnings);
     drop(session);
     let invoked = ended??;
-    print(run, &invoked)
+    print(run, &invoked, audit_incomplete)
 }
 
 /// Asks for authority over this machine.
@@ -77,6 +90,17 @@ pub fn authorized(
     host: &Host,
     digest: Option<&str>,
     warnings: &Warnings,
+) -> Result<AuthorizedManifest, Stop> {
+    authorized_or(document, host, digest, warnings, |_, _| {})
+}
+
+/// The same; a refusal is also told to `refused`, with the bound digest.
+fn authorized_or(
+    document: &Document,
+    host: &Host,
+    digest: Option<&str>,
+    warnings: &Warnings,
+    refusal: impl FnOnce(&str, &NotAuthorized),
 ) -> Result<AuthorizedManifest, Stop> {
     let bound = BoundDocument::new(
         host,
@@ -90,13 +114,35 @@ pub fn authorized(
     } else {
         None
     };
+    let bound_sha256 = bound.bound_sha256.clone();
     authorize(bound, digest, terminal.as_mut()).map_err(|refused| {
+        refusal(&bound_sha256, &refused);
         let status = match refused {
             NotAuthorized::NotADigest => exit::USAGE,
             _ => exit::REFUSED,
         };
         Stop::new(status, format!("error[{}]: {refused}", refused.code()))
     })
+}
+
+/// Says in the session's log that the manifest was refused. A mistyped option is no refusal.
+fn record_refusal(
+    state_root: &Path,
+    session: &Session,
+    bound: &str,
+    refused: &NotAuthorized,
+    warnings: &Warnings,
+) {
+    if *refused == NotAuthorized::NotADigest {
+        return;
+    }
+    let reason = refused.to_string();
+    let reason = reason.lines().next().unwrap_or_default();
+    let session = (session.id(), session.directory());
+    if let Err(problem) = record_rejection(state_root, session, bound, refused.code(), reason) {
+        warnings.add(problem.code, &problem.message);
+        show::warnings(warnings);
+    }
 }
 
 /// Makes an authorised manifest live.
@@ -185,7 +231,7 @@ fn known_tool(document: &Document, name: &str) -> Result<(), Stop> {
     ))
 }
 
-fn print(run: &Run, invoked: &Invoked) -> Result<u8, Stop> {
+fn print(run: &Run, invoked: &Invoked, audit_incomplete: bool) -> Result<u8, Stop> {
     match (&invoked.result, run.result) {
         (Err(_), _) => show::result(format!("{}\n", invoked.text).as_bytes())?,
         (Ok(_), ResultForm::Auto) => show::result(with_end(&invoked.text).as_bytes())?,
@@ -199,7 +245,7 @@ fn print(run: &Run, invoked: &Invoked) -> Result<u8, Stop> {
             show::raw_message(result.stderr.as_str());
         }
     }
-    Ok(exit_code(run, invoked))
+    Ok(exit_code(run, invoked, audit_incomplete))
 }
 
 /// JSON gets a line end; what a command wrote stays as it is.
@@ -212,10 +258,14 @@ fn with_end(text: &str) -> String {
     }
 }
 
-fn exit_code(run: &Run, invoked: &Invoked) -> u8 {
+fn exit_code(run: &Run, invoked: &Invoked, audit_incomplete: bool) -> u8 {
     let Ok(result) = &invoked.result else {
         return exit::FAILED;
     };
+    // Whatever the command says of itself: what it did is not on record.
+    if audit_incomplete || invoked.audit_incomplete {
+        return exit::FAILED;
+    }
     if run.exit_status {
         let code = match result.status {
             ExitStatus::Exited(code) => code,
@@ -223,7 +273,7 @@ fn exit_code(run: &Run, invoked: &Invoked) -> u8 {
         };
         return u8::try_from(code).unwrap_or(exit::FAILED);
     }
-    if invoked.nonzero_error || invoked.audit_incomplete {
+    if invoked.nonzero_error {
         exit::FAILED
     } else {
         exit::OK

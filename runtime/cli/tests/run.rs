@@ -341,6 +341,11 @@ fn an_interrupt_cancels_and_reaps() {
         assert!(
             log.contains(r#""event":"terminated""#) && log.contains(r#""outcome":"cancelled""#)
         );
+        let last = log.lines().last().unwrap();
+        assert!(
+            last.contains(r#""event":"runtime_stopped","cause":"signal""#),
+            "{last}"
+        );
     }
     assert_valid(&project);
 }
@@ -585,4 +590,110 @@ fn assert_valid(project: &Project) {
     let all = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{all}");
     assert!(all.contains("valid audit log: "), "{all}");
+}
+
+/// Nobody may run it: that is on record in the session, with the digest that was refused.
+#[test]
+fn a_refused_manifest_is_on_record() {
+    let project = Project::new();
+    let other = "0".repeat(64);
+    let refused = project.chatmd(&[
+        "run",
+        "--state-dir",
+        "state",
+        "--session",
+        "s",
+        "--authorize-manifest",
+        &other,
+        "agent.chatmd",
+        "search",
+    ]);
+    assert_eq!(refused.status.code(), Some(3));
+    let log = std::fs::read_to_string(project.log()).unwrap();
+    let last = log.lines().last().unwrap();
+    let event = r#""event":"manifest_rejected","code":"shell.manifest_grant_mismatch""#;
+    assert!(last.contains(event), "{log}");
+    assert!(last.contains(&project.digest), "{log}");
+    assert_valid(&project);
+}
+
+/// A key that somebody put where a state folder would have it proves nothing: the state folder is
+/// the one that the user names, or the usual one.
+#[test]
+fn a_key_beside_a_log_does_not_prove_its_end() {
+    let project = Project::new();
+    let search = ["agent.chatmd", "search", r#"{"arguments":["TODO","src"]}"#];
+    assert!(project.run(&search).status.success());
+    let log = std::fs::read_to_string(project.log()).unwrap();
+    // The newest events are gone, and the head is signed with the forger's own key.
+    let lines: Vec<&str> = log.lines().collect();
+    let kept = &lines[..lines.len() - 3];
+    let forged = project.folder.path().join("x/sessions/s/.chatmd");
+    std::fs::create_dir_all(&forged).unwrap();
+    let copy = forged.join("shell-audit.jsonl");
+    std::fs::write(&copy, format!("{}\n", kept.join("\n"))).unwrap();
+    let own = chatmd_runtime::audit::IntegrityKey::load_or_create(
+        &project.folder.path().join("x/integrity.key"),
+    )
+    .unwrap();
+    let last: serde_json::Value = serde_json::from_str(kept.last().unwrap()).unwrap();
+    let head = chatmd_runtime::audit::head::Head {
+        sequence: last["sequence"].as_u64().unwrap(),
+        event_sha256: last["event_sha256"].as_str().unwrap().to_owned(),
+    };
+    let head_path = chatmd_runtime::audit::head::head_path(&copy);
+    std::fs::write(head_path, head.encode(&own)).unwrap();
+    let real = project.folder.path().join("state");
+    let path = copy.to_str().unwrap();
+    for (option, environment) in [(true, false), (false, true), (false, false)] {
+        let mut command = project.command(&["audit", "validate"]);
+        if option {
+            command.arg("--state-dir").arg(&real);
+        }
+        if environment {
+            command.env("CHATMD_SHELL_STATE_DIR", &real);
+        }
+        let output = command.arg(path).output().unwrap();
+        let shown = text(&output.stdout);
+        assert!(shown.contains("tail not provable"), "{shown}");
+    }
+    // Control: the forger's folder named as the state proves what was forged.
+    let output = project
+        .command(&["audit", "validate", "--state-dir", "x", path])
+        .output()
+        .unwrap();
+    assert!(!text(&output.stdout).contains("tail not provable"));
+}
+
+/// Whatever the command says of itself: what it did is not on record.
+#[test]
+fn a_lost_record_is_a_failure_with_exit_status_too() {
+    let project = Project::new();
+    let document = DOCUMENT
+        .replace(
+            r#"<audit format="session" failure="deny_start"/>"#,
+            r#"<audit format="jsonl" path="${workspace}/a.jsonl"/>"#,
+        )
+        .replace(r#"sandbox="required""#, r#"sandbox="direct_unsafe""#)
+        .replace(
+            "<policy default=\"ask\">",
+            "<backends merge=\"replace\"><direct/></backends><policy default=\"allow\">",
+        )
+        .replace("<read path", "<write path");
+    std::fs::write(project.folder.path().join("agent.chatmd"), document).unwrap();
+    let refused = project.chatmd(&["run", "agent.chatmd", "any"]);
+    let shown = text(&refused.stderr);
+    let digest = shown.split_whitespace().find(|word| word.len() == 64);
+    let digest = digest.expect(&shown);
+    let input = r#"{"program":"sh","arguments":["-c","rm a.jsonl; echo out"]}"#;
+    for (rest, code) in [(&["--exit-status"][..], 1), (&[], 1)] {
+        let mut words = vec!["run", "--authorize-manifest", digest];
+        words.extend(rest);
+        words.extend(["agent.chatmd", "any", input]);
+        let output = project.chatmd(&words);
+        let shown = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{shown}");
+        assert_eq!(text(&output.stdout), "out\n");
+        assert!(shown.contains("shell.audit_sequence_conflict"), "{shown}");
+    }
 }

@@ -14,6 +14,11 @@ pub fn plan_id() -> io::Result<String> {
     random("plan-")
 }
 
+/// Id of a grant: 32 hexadecimal digits.
+pub fn grant_id() -> io::Result<String> {
+    random("")
+}
+
 fn random(prefix: &str) -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

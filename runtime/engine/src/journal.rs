@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::watch;
 
 use chatmd_compiler::manifest::AuditFailure;
 
@@ -24,7 +25,8 @@ pub enum Moment {
 pub struct Journal {
     sink: Option<AuditSink>,
     failure: AuditFailure,
-    closed: AtomicBool,
+    /// Request whose lost record has closed the runtime.
+    closed_by: watch::Sender<Option<String>>,
     incomplete: AtomicBool,
     warnings: Arc<Warnings>,
     path: Option<PathBuf>,
@@ -36,7 +38,7 @@ impl Journal {
         Self {
             sink,
             failure,
-            closed: AtomicBool::new(false),
+            closed_by: watch::Sender::new(None),
             incomplete: AtomicBool::new(false),
             warnings,
             path: None,
@@ -61,20 +63,26 @@ impl Journal {
         };
         let written = blocking(|| sink.emit(event));
         for warning in sink.take_warnings() {
-            self.warnings.add(warning.code, &warning.message);
+            self.warn(warning.code, &warning.message);
         }
         let Err(error) = written else {
             return Ok(());
         };
         self.incomplete.store(true, Ordering::Relaxed);
-        self.warnings.add(error.code, &error.message);
+        self.warn(error.code, &error.message);
         match (self.failure, moment) {
             (AuditFailure::Continue, _) | (AuditFailure::DenyStart, Moment::AfterStart) => Ok(()),
             (AuditFailure::DenyStart, Moment::BeforeStart) => Err(Refusal::audit(
                 "the record of this request can not be written",
             )),
             (AuditFailure::Terminate, _) => {
-                self.closed.store(true, Ordering::Relaxed);
+                self.closed_by.send_if_modified(|by| {
+                    let first = by.is_none();
+                    if first {
+                        *by = Some(event.request_id.clone());
+                    }
+                    first
+                });
                 Err(Refusal::audit(
                     "the record of this request can not be written",
                 ))
@@ -84,12 +92,30 @@ impl Journal {
 
     /// Refuses when an earlier failure has closed the runtime.
     pub fn check_open(&self) -> Result<(), Refusal> {
-        if self.closed.load(Ordering::Relaxed) {
-            return Err(Refusal::audit(
-                "the runtime was closed after a failed audit record",
-            ));
+        if self.is_closed() {
+            return Err(Refusal::closed());
         }
         Ok(())
+    }
+
+    /// Whether a lost record has closed the runtime.
+    pub fn is_closed(&self) -> bool {
+        self.closed_by.borrow().is_some()
+    }
+
+    /// Waits until a record of another request is lost under `failure="terminate"`.
+    pub async fn closed_by_another(&self, request_id: &str) {
+        let mut closed_by = self.closed_by.subscribe();
+        let another = |by: &Option<String>| by.as_deref().is_some_and(|by| by != request_id);
+        if closed_by.wait_for(another).await.is_err() {
+            // The sender is a part of `self`, so it can not be gone; nothing closes this one then.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// At most one warning of a kind and log a minute: each lost record has its own.
+    fn warn(&self, code: &'static str, message: &str) {
+        self.warnings.add_each_minute(code, self.path(), message);
     }
 
     /// Whether any event was lost.

@@ -125,6 +125,11 @@ impl Refusal {
         }
     }
 
+    /// `audit_unavailable` because an earlier record was lost and the policy closes the runtime.
+    pub fn closed() -> Self {
+        Self::audit("the runtime was closed after a failed audit record")
+    }
+
     /// `timed_out` with the configured wall time.
     pub fn timed_out(wall_ms: u64) -> Self {
         Self::limit(

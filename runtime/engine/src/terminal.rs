@@ -18,6 +18,19 @@ const MAX_ANSWER: usize = 256;
 /// How soon a withdrawn question is noticed, in milliseconds.
 const LOOK_AGAIN_MS: i32 = 50;
 
+/// How a question ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// A line was typed.
+    Line(String),
+    /// The end of input.
+    End,
+    /// Nobody answered in time.
+    TimedOut,
+    /// The question was withdrawn.
+    Withdrawn,
+}
+
 /// The controlling terminal of this process.
 #[derive(Debug)]
 pub struct Terminal {
@@ -55,14 +68,15 @@ impl Terminal {
     /// Asks a yes-or-no question. Everything but `y` and `yes` is no: the end of input and a time
     /// that runs out too. The caller has escaped the text.
     pub fn confirm(&mut self, question: &str, bound: Option<Duration>) -> io::Result<bool> {
-        let answer = self.ask(question, bound)?;
-        let answer = answer.as_deref().map(str::trim).unwrap_or_default();
+        let Reply::Line(line) = self.ask(question, bound)? else {
+            return Ok(false);
+        };
+        let answer = line.trim();
         Ok(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
     }
 
-    /// Asks and returns the line that was typed; `None` at the end of input, after `bound`, or when
-    /// the question was withdrawn.
-    pub fn ask(&mut self, question: &str, bound: Option<Duration>) -> io::Result<Option<String>> {
+    /// Asks, and says how that ended.
+    pub fn ask(&mut self, question: &str, bound: Option<Duration>) -> io::Result<Reply> {
         // Before the text is drawn: what was typed until now answers something else.
         tcflush(&self.device, FlushArg::TCIFLUSH)?;
         self.device.write_all(question.as_bytes())?;
@@ -70,26 +84,30 @@ impl Terminal {
         let deadline = bound.map(|bound| Instant::now() + bound);
         let mut line = Vec::new();
         while line.len() < MAX_ANSWER {
-            if !self.readable(deadline)? {
+            if let Some(end) = self.wait(deadline)? {
                 self.device.write_all(b"\n")?;
-                return Ok(None);
+                return Ok(end);
             }
             let mut byte = [0_u8; 1];
             match self.device.read(&mut byte) {
-                Ok(0) => return Ok(None),
+                Ok(0) => {
+                    self.device.write_all(b"\n")?;
+                    return Ok(Reply::End);
+                }
                 Ok(_) if byte == *b"\n" => break,
                 Ok(_) => line.extend_from_slice(&byte),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Some(String::from_utf8_lossy(&line).into_owned()))
+        Ok(Reply::Line(String::from_utf8_lossy(&line).into_owned()))
     }
 
-    fn readable(&self, deadline: Option<Instant>) -> io::Result<bool> {
+    /// Waits for a key; `Some` when the question ends without one.
+    fn wait(&self, deadline: Option<Instant>) -> io::Result<Option<Reply>> {
         loop {
             let most = match &self.withdrawn {
-                Some(flag) if flag.load(Ordering::Relaxed) => return Ok(false),
+                Some(flag) if flag.load(Ordering::Relaxed) => return Ok(Some(Reply::Withdrawn)),
                 Some(_) => LOOK_AGAIN_MS,
                 None => i32::MAX,
             };
@@ -99,7 +117,7 @@ impl Terminal {
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        return Ok(false);
+                        return Ok(Some(Reply::TimedOut));
                     }
                     // At least one millisecond, so that a short rest does not spin.
                     let ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
@@ -109,7 +127,7 @@ impl Terminal {
             let mut fds = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
             match poll(&mut fds, timeout) {
                 Ok(0) => {}
-                Ok(_) => return Ok(true),
+                Ok(_) => return Ok(None),
                 Err(nix::errno::Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -137,7 +155,7 @@ mod tests {
         assert_eq!(&drawn, b"Allow? ");
         assert!(!asked.is_finished());
         flag.store(true, Ordering::Relaxed);
-        assert_eq!(asked.join().unwrap(), None);
+        assert_eq!(asked.join().unwrap(), Reply::Withdrawn);
         master.write_all(b"y\n").unwrap();
         let mut line = [0_u8; 8];
         let read = nix::unistd::read(&pty.slave, &mut line).unwrap();

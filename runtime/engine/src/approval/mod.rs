@@ -10,21 +10,28 @@ pub use terminal::TerminalApprovals;
 
 use crate::output::SafeText;
 
-/// What a person is shown before a command runs (section 10.5). All text is redacted and sanitised.
+/// What a person is shown before a command runs (section 10.5). All text is redacted, and what can not be
+/// seen is escaped in it.
 #[derive(Clone, Debug)]
 pub struct ApprovalRequest {
+    /// Id of this question, for as long as the program runs.
+    pub approval_id: String,
     /// Request id.
     pub request_id: String,
     /// Qualified runtime id.
     pub runtime_id: String,
     /// Bound manifest digest.
     pub manifest_sha256: String,
+    /// Who made the request: `tool`.
+    pub origin: &'static str,
     /// Tool that asks.
     pub tool: String,
     /// `structured`, `script_file` or `raw_shell`.
     pub kind: &'static str,
-    /// Display form of the command.
+    /// Display form of the command, cut when it is long.
     pub command: SafeText,
+    /// Its elements in the same form, whole.
+    pub argv: Vec<SafeText>,
     /// Canonical executable.
     pub executable: SafeText,
     /// Its digest.

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Answer, Answering, ApprovalProvider, ApprovalRequest};
-use crate::terminal::Terminal;
+use crate::terminal::{Reply, Terminal};
 
 /// Effects shown before the rest is counted.
 const SHOWN_EFFECTS: usize = 20;
@@ -49,12 +49,25 @@ fn question(request: &ApprovalRequest, bound: Duration, withdrawn: Arc<AtomicBoo
     let Some(terminal) = Terminal::open() else {
         return Answer::Deny;
     };
-    let mut terminal = terminal.withdrawn_by(withdrawn);
-    match terminal.ask(&text(request), Some(bound)) {
-        Ok(Some(line)) => answer(&line, request),
-        Ok(None) => Answer::TimedOut,
-        Err(_) => Answer::Deny,
+    put(terminal.withdrawn_by(withdrawn), request, bound)
+}
+
+fn put(mut terminal: Terminal, request: &ApprovalRequest, bound: Duration) -> Answer {
+    let deadline = Instant::now() + bound;
+    let mut whole = false;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match terminal.ask(&text(request, whole), Some(left)) {
+            Ok(Reply::Line(line)) if wants_all(&line) => whole = true,
+            Ok(Reply::Line(line)) => return answer(&line, request),
+            Ok(Reply::TimedOut) => return Answer::TimedOut,
+            Ok(Reply::End | Reply::Withdrawn) | Err(_) => return Answer::Deny,
+        }
     }
+}
+
+fn wants_all(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "v" | "view")
 }
 
 /// Everything that is no clear yes is a no.
@@ -67,13 +80,21 @@ fn answer(line: &str, request: &ApprovalRequest) -> Answer {
     }
 }
 
-/// The question. Its parts are safe text, so no line of it can be forged.
-fn text(request: &ApprovalRequest) -> String {
+/// The question. Its parts are safe text, so no line of it can be forged. `whole` shows every element
+/// of the command and every effect on a line of its own.
+fn text(request: &ApprovalRequest, whole: bool) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11}{value}");
     };
-    row("command", request.command.as_str());
+    if whole {
+        for (index, word) in request.argv.iter().enumerate() {
+            let name = if index == 0 { "command" } else { "" };
+            row(name, &format!("[{index}] {word}"));
+        }
+    } else {
+        row("command", request.command.as_str());
+    }
     let trust = if request.trusted {
         "trusted"
     } else {
@@ -85,14 +106,13 @@ fn text(request: &ApprovalRequest) -> String {
     );
     row("", &format!("sha256 {}", request.executable_sha256));
     row("directory", request.cwd.as_str());
-    for (index, effect) in request.effects.iter().take(SHOWN_EFFECTS).enumerate() {
+    let shown = if whole { usize::MAX } else { SHOWN_EFFECTS };
+    for (index, effect) in request.effects.iter().take(shown).enumerate() {
         row(if index == 0 { "effects" } else { "" }, effect.as_str());
     }
-    if request.effects.len() > SHOWN_EFFECTS {
-        row(
-            "",
-            &format!("… and {} more", request.effects.len() - SHOWN_EFFECTS),
-        );
+    let more = request.effects.len().saturating_sub(shown);
+    if more > 0 {
+        row("", &format!("… and {more} more (v shows all)"));
     }
     row("asked by", request.reason.as_str());
     if let Some(rationale) = &request.rationale {
@@ -118,6 +138,13 @@ fn text(request: &ApprovalRequest) -> String {
             request.runtime_id, request.manifest_sha256
         ),
     );
+    row(
+        "request",
+        &format!(
+            "{} ({}, from a {}), {}",
+            request.request_id, request.kind, request.origin, request.approval_id
+        ),
+    );
     let mut keys = Vec::new();
     if request.scopes.contains(&"once") {
         keys.push("y = once");
@@ -125,6 +152,7 @@ fn text(request: &ApprovalRequest) -> String {
     if request.scopes.contains(&"exact_session") {
         keys.push("s = this exact command for the session");
     }
+    keys.push("v = view all of it");
     format!(
         "\nThe tool {} asks to run:\n{text}Allow? [{}, anything else = no] ",
         request.tool,
@@ -158,10 +186,13 @@ mod tests {
         ApprovalRequest {
             request_id: "shell-0".into(),
             runtime_id: "r".into(),
+            approval_id: "shell-approval-7".into(),
             manifest_sha256: "ab".into(),
+            origin: "tool",
             tool: "t".into(),
             kind: "structured",
-            command: line(command),
+            command: crate::output::display_command(&redactor, [command]),
+            argv: crate::output::display_words(&redactor, [command]),
             executable: line("/usr/bin/x"),
             executable_sha256: "cd".into(),
             trusted: false,
@@ -179,13 +210,68 @@ mod tests {
 
     #[test]
     fn a_command_can_not_forge_a_line_or_move_the_cursor() {
-        let shown = text(&request("x \u{1b}[2J\n  command    ls", vec!["once"]));
+        let shown = text(
+            &request("x \u{1b}[2J\n  command    ls", vec!["once"]),
+            false,
+        );
         assert!(!shown.contains('\u{1b}'));
         assert_eq!(shown.matches("\n  command").count(), 1, "{shown}");
         assert!(
             shown.contains("not trusted") && shown.contains("… and 5 more"),
             "{shown}"
         );
+        assert!(
+            shown.contains(r"  command    $'x \x1b[2J\n  command    ls'"),
+            "{shown}"
+        );
+        for part in ["shell-0", "structured", "from a tool", "shell-approval-7"] {
+            assert!(shown.contains(part), "{part} in {shown}");
+        }
+        let whole = text(&request("x", vec!["once"]), true);
+        assert!(whole.contains("  command    [0] x\n"), "{whole}");
+        assert!(
+            whole.contains("read:/w/24") && !whole.contains("more"),
+            "{whole}"
+        );
+    }
+
+    /// What a person types, and what is drawn until the question has an answer.
+    fn typed(keys: &'static [&'static [u8]], command: &str) -> (Answer, String) {
+        use std::fs::File;
+        use std::io::{Read, Write};
+
+        let pty = nix::pty::openpty(None, None).unwrap();
+        let terminal = Terminal::on(File::from(pty.slave));
+        let request = request(command, vec!["once"]);
+        let asked = std::thread::spawn(move || put(terminal, &request, Duration::from_secs(20)));
+        let mut master = File::from(pty.master);
+        let mut drawn = Vec::new();
+        for key in keys {
+            let before = drawn.len();
+            while !drawn[before..].ends_with(b"= no] ") {
+                let mut bytes = [0_u8; 4096];
+                let read = master.read(&mut bytes).unwrap();
+                drawn.extend_from_slice(&bytes[..read]);
+            }
+            master.write_all(key).unwrap();
+        }
+        let answer = asked.join().unwrap();
+        (answer, String::from_utf8(drawn).unwrap())
+    }
+
+    #[test]
+    fn a_long_command_can_be_seen_whole_before_the_answer() {
+        let command = format!("{}END", "x ".repeat(4000));
+        let (answer, drawn) = typed(&[b"v\n", b"y\n"], &command);
+        assert_eq!(answer, Answer::Once);
+        let (cut, whole) = drawn.split_once("v = view").unwrap();
+        assert!(cut.contains("sha256") && !cut.contains("END"));
+        assert!(whole.contains("x END'"));
+    }
+
+    #[test]
+    fn the_end_of_input_is_a_no_and_no_timeout() {
+        assert_eq!(typed(&[b"\x04"], "x").0, Answer::Deny);
     }
 
     #[test]

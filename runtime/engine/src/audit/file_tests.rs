@@ -357,7 +357,10 @@ fn a_log_that_vanishes_is_continued_and_never_looks_whole() {
         assert_eq!(report.first_sequence, Some(2));
         let first = std::fs::read_to_string(&path).unwrap();
         let lost = format!("\"lost_sequence\":1,\"lost_event_sha256\":{digest:?}");
-        assert!(first.contains(&lost.replace("Some(", "").replace(')', "")), "{first}");
+        assert!(
+            first.contains(&lost.replace("Some(", "").replace(')', "")),
+            "{first}"
+        );
         // With the lost file back as the older one the chain is whole.
         std::fs::write(super::secure_file::sibling(&path, ".1"), whole).unwrap();
         assert!(check(&path).is_valid(), "{name}");

@@ -189,7 +189,12 @@ impl AuditSink {
             Target::Stderr => Output::Stderr { next: 0 },
             Target::File { path, rotation } => {
                 let anchors = options.anchors.as_deref();
-                Output::File(Box::new(StreamFile::new(path, rotation, options.key, anchors)?))
+                Output::File(Box::new(StreamFile::new(
+                    path,
+                    rotation,
+                    options.key,
+                    anchors,
+                )?))
             }
         };
         let sink = Self(Arc::new(Shared {
@@ -289,7 +294,10 @@ impl AuditSink {
                 let mut appender = file.begin()?;
                 let mut warnings = self.recover(&mut appender)?;
                 let lost = appender.lost.take();
-                warnings.extend(lost.as_ref().map(|last| lost_warning(appender.path(), last)));
+                warnings.extend(
+                    lost.as_ref()
+                        .map(|last| lost_warning(appender.path(), last)),
+                );
                 let (sequence, _) = appender.next()?;
                 let continues = lost.is_none() && appender.continues();
                 let event = own_event(sequence, self.opened(continues, lost.as_ref()));

@@ -102,7 +102,11 @@ impl StreamFile {
 
     /// Takes the lock and makes sure that the end of the file is known.
     pub(crate) fn begin(&mut self) -> Result<Appender<'_>, AuditError> {
-        if self.open.as_ref().is_some_and(|opened| !still_named(opened, &self.path)) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|opened| !still_named(opened, &self.path))
+        {
             // The lock file may have gone the same way as the log; all writers need the same one.
             secure_file::create_parents(&self.path).map_err(open_failed)?;
             self.lock = LockFile::of(&self.path).map_err(open_failed)?;

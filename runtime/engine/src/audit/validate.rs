@@ -358,7 +358,9 @@ impl<'a> Walk<'a> {
         if let (true, Some(lost)) = (record.event == "log_opened", lost) {
             self.error(place(
                 "shell.audit_truncated",
-                format!("the file that held the events up to {lost} is gone; this one continues it"),
+                format!(
+                    "the file that held the events up to {lost} is gone; this one continues it"
+                ),
             ));
         }
         if record.sequence == 0 && record.previous.is_some() {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chatmd_compiler::manifest::{Audit, AuditFailure, AuditFormat, Manifest};
+use chatmd_compiler::manifest::{Audit, AuditContent, AuditFailure, AuditFormat, Manifest};
 use chatmd_facts::{Host, canonical_or_parent};
 
 use super::{HostSettings, Problem};
 use crate::audit::head::ANCHORS;
 use crate::audit::secure_file::{self, sibling};
-use crate::audit::{AuditSink, IntegrityKey, SinkOptions, Target};
+use crate::audit::{AuditError, AuditSink, Event, EventBody, IntegrityKey, SinkOptions, Target};
 use crate::authorise::BoundDocument;
 use crate::journal::Journal;
 use crate::output::Redactor;
@@ -38,7 +38,7 @@ pub(super) fn open(
         Target::File { path, .. } => Some(path.clone()),
         _ => None,
     };
-    let opened = key(settings).and_then(|key| {
+    let opened = key(&settings.state_root).and_then(|key| {
         let options = SinkOptions {
             target,
             content: declared.content,
@@ -106,9 +106,7 @@ pub(super) fn warn_of_logs_in_write_roots(
             "{id}: the audit log {} lies in {root}, which {runtime} may write",
             log.display()
         );
-        settings
-            .warnings
-            .add("shell.audit_in_write_root", &message);
+        settings.warnings.add("shell.audit_in_write_root", &message);
     }
 }
 
@@ -144,8 +142,37 @@ fn session_audit(settings: &HostSettings) -> PathBuf {
     settings.session_dir.join(SESSION_AUDIT)
 }
 
-fn key(settings: &HostSettings) -> Result<Option<Arc<IntegrityKey>>, Problem> {
-    let path = settings.state_root.join(INTEGRITY_KEY);
+/// Records in a session's audit file that a manifest was not authorised. Logs that the document
+/// places by path are left alone: nobody has allowed it to name a file.
+pub fn record_rejection(
+    state_root: &Path,
+    (session_id, session_dir): (&str, &Path),
+    manifest_sha256: &str,
+    code: &str,
+    reason: &str,
+) -> Result<(), Problem> {
+    let failed = |error: AuditError| Problem::new(error.code, error.message);
+    let options = SinkOptions {
+        target: Target::session(session_dir.join(SESSION_AUDIT)),
+        content: AuditContent::Redacted,
+        session_id: Some(session_id.to_owned()),
+        manifest_sha256: Some(manifest_sha256.to_owned()),
+        redactor: Redactor::default(),
+        key: key(state_root)?,
+        anchors: None,
+    };
+    let (sink, _) = AuditSink::open(options).map_err(failed)?;
+    let id = manifest_sha256.get(..16).unwrap_or(manifest_sha256);
+    let body = EventBody::ManifestRejected {
+        code: code.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let event = Event::document(&format!("manifest:{id}"), body);
+    sink.emit(&event).map(|_| ()).map_err(failed)
+}
+
+fn key(state_root: &Path) -> Result<Option<Arc<IntegrityKey>>, Problem> {
+    let path = state_root.join(INTEGRITY_KEY);
     match IntegrityKey::load_or_create(&path) {
         Ok(key) => Ok(Some(Arc::new(key))),
         Err(error) => Err(Problem::new("shell.audit_open_failed", error.to_string())),

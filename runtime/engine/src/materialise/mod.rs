@@ -19,6 +19,7 @@ use chatmd_compiler::manifest::Tool;
 use chatmd_facts::Host;
 use tokio::sync::Semaphore;
 
+pub use audit::record_rejection;
 pub use backend::{SelectedBackend, SelectedKind};
 pub use runtime::Runtime;
 pub(crate) use runtime::entry;
@@ -97,8 +98,8 @@ pub struct Registry {
     pub(crate) approvals: Arc<dyn ApprovalProvider>,
     pub(crate) approval_timeout: Duration,
     pub(crate) timeout: Option<Duration>,
-    /// Identities approved for this session.
-    pub(crate) session_grants: Mutex<HashSet<String>>,
+    /// Identities approved for this session, with the ids of their grants.
+    pub(crate) session_grants: Mutex<BTreeMap<String, String>>,
 }
 
 impl std::fmt::Debug for Registry {
@@ -258,7 +259,7 @@ pub async fn materialise(
         approvals: settings.approvals,
         approval_timeout: settings.approval_timeout,
         timeout: settings.timeout,
-        session_grants: Mutex::new(HashSet::new()),
+        session_grants: Mutex::default(),
     };
     registry.announce()?;
     Ok(Arc::new(registry))

@@ -169,8 +169,14 @@ enum Piece {
 
 fn each_character(bytes: &[u8], mut take: impl FnMut(Piece)) {
     for chunk in bytes.utf8_chunks() {
-        chunk.valid().chars().for_each(|c| take(Piece::Character(c)));
-        chunk.invalid().iter().for_each(|byte| take(Piece::Byte(*byte)));
+        chunk
+            .valid()
+            .chars()
+            .for_each(|c| take(Piece::Character(c)));
+        chunk
+            .invalid()
+            .iter()
+            .for_each(|byte| take(Piece::Byte(*byte)));
     }
 }
 

@@ -3,18 +3,24 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use chatmd_compiler::manifest::{ApprovalProvider as Provider, Scope, Unavailable};
 use chatmd_policy::Action;
 use tokio::time::Instant;
 
 use super::context::{Context, Invocation};
+use super::invoke::ORIGIN;
 use super::stages::Next;
 use crate::approval::{Answer, ApprovalRequest};
 use crate::audit::{AnswerKind, EventBody, RejectStage};
 use crate::identity::CommandIdentity;
-use crate::output::{SafeText, display_command};
+use crate::ids;
+use crate::output::{SafeText, display_command, display_element, display_prose, display_words};
 use crate::refusal::Refusal;
+
+/// Number of the next question.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Asks where the policy says so.
 pub(super) fn approval<'a>(
@@ -38,13 +44,9 @@ pub(super) fn approval<'a>(
 
 async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> {
     let identity = identity(invocation, context)?;
-    if granted(invocation, &identity) {
-        return answered(
-            invocation,
-            context,
-            AnswerKind::Grant,
-            Some("exact_session"),
-        );
+    if let Some(grant) = granted(invocation, &identity) {
+        let scope = Some("exact_session");
+        return answered(invocation, context, AnswerKind::Grant, scope, Some(grant));
     }
     let scopes = offered(invocation, context);
     let declared = &invocation.runtime.declared.approvals;
@@ -62,7 +64,7 @@ async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> 
     )?;
     let approvals = &invocation.registry.approvals;
     if declared.provider == Provider::None || !approvals.available() {
-        answered(invocation, context, AnswerKind::Deny, None)?;
+        answered(invocation, context, AnswerKind::Deny, None, None)?;
         return Err(match declared.unavailable {
             Unavailable::Deny => Refusal::denied(RejectStage::Approval, "approval is unavailable"),
             Unavailable::Error => {
@@ -71,7 +73,7 @@ async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> 
         });
     }
     if scopes.is_empty() {
-        answered(invocation, context, AnswerKind::Deny, None)?;
+        answered(invocation, context, AnswerKind::Deny, None, None)?;
         let reason = "the requested approval scope is not enabled for this runtime";
         return Err(Refusal::denied(RejectStage::Approval, reason));
     }
@@ -93,25 +95,16 @@ fn act(
     identity: String,
 ) -> Result<(), Refusal> {
     let deny = |reason: &str| {
-        answered(invocation, context, AnswerKind::Deny, None)?;
+        answered(invocation, context, AnswerKind::Deny, None, None)?;
         Err(Refusal::denied(RejectStage::Approval, reason))
     };
     match answer {
         Answer::Once if offered.contains(&"once") => {
-            answered(invocation, context, AnswerKind::ApproveOnce, Some("once"))
+            let scope = Some("once");
+            answered(invocation, context, AnswerKind::ApproveOnce, scope, None)
         }
         Answer::ExactSession if offered.contains(&"exact_session") => {
-            let grants = &invocation.registry.session_grants;
-            grants
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(identity);
-            answered(
-                invocation,
-                context,
-                AnswerKind::ApproveScoped,
-                Some("exact_session"),
-            )
+            grant(invocation, context, identity)
         }
         Answer::Once | Answer::ExactSession => {
             deny("the requested approval scope is not enabled for this runtime")
@@ -126,33 +119,56 @@ fn answered(
     context: &Context,
     answer: AnswerKind,
     scope: Option<&'static str>,
+    grant_id: Option<String>,
 ) -> Result<(), Refusal> {
     let body = EventBody::ApprovalAnswered {
         answer,
         reviewer_id: None,
         scope,
         expires_at: None,
-        grant_id: None,
+        grant_id,
     };
     context.note(invocation, body)
 }
 
-fn granted(invocation: &Invocation, identity: &str) -> bool {
+/// Keeps an approval for the session. It counts only once it is on record.
+fn grant(invocation: &Invocation, context: &Context, identity: String) -> Result<(), Refusal> {
+    const SCOPE: &str = "exact_session";
+    let grant_id = ids::grant_id()
+        .map_err(|_| Refusal::denied(RejectStage::Approval, "approval persistence failed"))?;
+    answered(
+        invocation,
+        context,
+        AnswerKind::ApproveScoped,
+        Some(SCOPE),
+        None,
+    )?;
+    let body = EventBody::GrantCreated {
+        grant_id: grant_id.clone(),
+        scope: SCOPE,
+        expires_at_ns: None,
+        store: "memory".to_owned(),
+    };
+    context.note(invocation, body)?;
     let grants = &invocation.registry.session_grants;
-    grants
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .contains(identity)
+    let mut grants = grants.lock().unwrap_or_else(PoisonError::into_inner);
+    grants.insert(identity, grant_id);
+    Ok(())
+}
+
+/// The grant that covers a command.
+fn granted(invocation: &Invocation, identity: &str) -> Option<String> {
+    let grants = &invocation.registry.session_grants;
+    let grants = grants.lock().unwrap_or_else(PoisonError::into_inner);
+    grants.get(identity).cloned()
 }
 
 /// Scopes that this host can keep. A command that carries a secret offers `once` alone.
 fn offered(invocation: &Invocation, context: &Context) -> Vec<&'static str> {
     let declared = &invocation.runtime.declared.approvals.scopes;
     let redactor = &invocation.runtime.redactor;
-    let secret = context
-        .argv
-        .iter()
-        .any(|word| redactor.occurs_in(word.as_bytes()));
+    let in_argv = |word: &String| redactor.occurs_in(word.as_bytes());
+    let secret = context.stdin.secret || context.argv.iter().any(in_argv);
     let possible = |scope: &Scope| match scope {
         Scope::Once => true,
         Scope::ExactSession => !secret,
@@ -197,10 +213,11 @@ fn request(
 ) -> Result<ApprovalRequest, Refusal> {
     let runtime = &invocation.runtime;
     let resolved = context.resolved()?;
-    let line = |text: &str| runtime.redactor.line(text.as_bytes());
+    let redactor = &runtime.redactor;
     let decision = context.decision.as_ref().ok_or_else(Refusal::internal)?;
     let choice = &runtime.backend.choice;
     Ok(ApprovalRequest {
+        approval_id: format!("shell-approval-{}", NEXT.fetch_add(1, Ordering::Relaxed)),
         request_id: invocation.request_id.clone(),
         runtime_id: runtime.id().to_owned(),
         manifest_sha256: invocation
@@ -209,19 +226,21 @@ fn request(
             .document()
             .bound_sha256
             .clone(),
+        origin: ORIGIN,
         tool: invocation.tool.declared.name.clone(),
         kind: context.kind.as_str(),
         command: display(invocation, context),
-        executable: runtime.redactor.line(resolved.canonical().as_bytes()),
+        argv: display_words(redactor, context.argv.iter().map(String::as_bytes)),
+        executable: display_element(redactor, resolved.canonical().as_bytes()),
         executable_sha256: resolved.fingerprint().sha256.to_string(),
         trusted: resolved.trusted(),
-        cwd: runtime.redactor.line(runtime.cwd.as_bytes()),
+        cwd: display_element(redactor, runtime.cwd.as_bytes()),
         effects: context
             .effects()?
             .iter()
-            .map(|effect| line(&effect.to_string()))
+            .map(|effect| display_element(redactor, effect.to_string().as_bytes()))
             .collect(),
-        reason: line(&decision.reason),
+        reason: display_prose(redactor, decision.reason.as_bytes()),
         rationale: invocation.rationale.clone(),
         stdin_bytes: context.stdin.bytes,
         stdin_sha256: context.stdin.sha256.clone(),

@@ -76,6 +76,8 @@ pub(super) struct StdinFacts {
     pub(super) kind: StdinKind,
     pub(super) bytes: u64,
     pub(super) sha256: Option<String>,
+    /// It holds a registered secret, or may.
+    pub(super) secret: bool,
 }
 
 /// One command. Stages fill the optional parts in order.

@@ -14,6 +14,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::context::{Context, Invocation};
+use super::finalise::Tally;
 use super::plan::PlannedLaunch;
 use super::stages::reject;
 use crate::audit::{self, EventBody, TerminationKind};
@@ -44,31 +45,36 @@ pub(super) struct Executed {
 /// Verifies, starts and supervises the stages of one pipeline. A refusal has been audited.
 pub(super) async fn execute(
     invocation: &Invocation,
-    mut contexts: Vec<Context>,
+    contexts: Vec<Context>,
     stdin: Option<&str>,
     budget: &mut Budget,
+    tally: &mut Tally,
 ) -> Result<Vec<Executed>, Refusal> {
     let _permits = permits(invocation, contexts.len()).await?;
     budget.deadline = invocation.deadline();
-    let (started, feed) = start_all(invocation, &mut contexts, stdin).await?;
     let mut flight = InFlight {
         invocation,
+        live: vec![false; contexts.len()],
         contexts,
-        settled: false,
+        tally,
     };
-    flight.note_started(&started)?;
+    let (started, feed) = match start_all(&mut flight, stdin).await {
+        Ok(started) => started,
+        Err(refusal) => return Err(flight.broken_off(refusal)),
+    };
     let mut stages = Vec::with_capacity(started.len());
-    for (mut pending, context) in started.into_iter().zip(&mut flight.contexts) {
+    for (index, mut pending) in started.into_iter().enumerate() {
         if let Err(error) = pending.started.release() {
             let refusal = refusal_of(error);
-            reject(invocation, context, &refusal)?;
-            return Err(refusal);
+            flight.reject(index, &refusal)?;
+            return Err(flight.broken_off(refusal));
         }
         stages.push(pending.into_stage(&invocation.runtime));
     }
     let mut observer = Notes {
         invocation,
         contexts: &flight.contexts,
+        tally: &mut *flight.tally,
     };
     let result = supervise::run(stages, feed, budget, &mut observer).await;
     match result {
@@ -115,12 +121,13 @@ impl Pending {
     }
 }
 
-/// Starts all stages. When one fails, those before it are dropped, and so killed.
+/// Starts all stages, and says so of each before the next one starts: without a sandbox it runs from
+/// here on. When one fails, those before it are dropped, and so killed.
 async fn start_all(
-    invocation: &Invocation,
-    contexts: &mut [Context],
+    flight: &mut InFlight<'_>,
     stdin: Option<&str>,
 ) -> Result<(Vec<Pending>, Option<Feed>), Refusal> {
+    let invocation = flight.invocation;
     let (mut next_stdin, feed) = match stdin {
         Some(text) => {
             let (read, write) = pipe()?;
@@ -134,10 +141,10 @@ async fn start_all(
         }
         None => (None, None),
     };
-    let last = contexts.len().saturating_sub(1);
+    let last = flight.contexts.len().saturating_sub(1);
     // All are verified before any starts.
-    let mut files = Vec::with_capacity(contexts.len());
-    for context in contexts.iter_mut() {
+    let mut files = Vec::with_capacity(flight.contexts.len());
+    for context in flight.contexts.iter_mut() {
         match blocking(|| verify(invocation, context)) {
             Ok(verified) => files.push(verified),
             Err(refusal) => {
@@ -146,8 +153,9 @@ async fn start_all(
             }
         }
     }
-    let mut started = Vec::with_capacity(contexts.len());
-    for (index, (context, files)) in contexts.iter_mut().zip(&files).enumerate() {
+    let mut started = Vec::with_capacity(files.len());
+    for (index, files) in files.iter().enumerate() {
+        let context = flight.contexts.get(index).ok_or_else(Refusal::internal)?;
         let (stdout, stdout_write) = pipe()?;
         let (stderr, stderr_write) = pipe()?;
         let streams = Streams {
@@ -179,9 +187,12 @@ async fn start_all(
             Err(_) => return Err(Refusal::timed_out(invocation.wall_ms)),
         };
         match result {
-            Ok(pending) => started.push(pending),
+            Ok(pending) => {
+                flight.started(index, &pending)?;
+                started.push(pending);
+            }
             Err(refusal) => {
-                reject(invocation, context, &refusal)?;
+                flight.reject(index, &refusal)?;
                 return Err(refusal);
             }
         }
@@ -366,27 +377,49 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Refusal> {
     descriptor::pipe().map_err(|error| Refusal::spawn(error.to_string()))
 }
 
-/// The started commands of a pipeline. Dropped unsettled (the invocation was cancelled), it says so
-/// in the audit for each of them; the processes die with their own guards.
+/// The commands of a pipeline. Dropped while some of them run (the invocation was cancelled), it
+/// says so in the audit for each of those; the processes die with their own guards.
 struct InFlight<'a> {
     invocation: &'a Invocation,
     contexts: Vec<Context>,
-    settled: bool,
+    /// Which commands have a `started` that no other event has ended yet.
+    live: Vec<bool>,
+    tally: &'a mut Tally,
 }
 
 impl InFlight<'_> {
-    fn note_started(&mut self, started: &[Pending]) -> Result<(), Refusal> {
-        for (pending, context) in started.iter().zip(&self.contexts) {
-            let body = EventBody::Started {
-                backend: self.invocation.runtime.backend.choice.name.clone(),
-                pid: u32::try_from(pending.started.process.pid()).ok(),
-            };
-            if let Err(refusal) = self.write(context, body) {
-                self.terminated(TerminationKind::AuditFailure);
-                return Err(refusal);
-            }
+    fn started(&mut self, index: usize, pending: &Pending) -> Result<(), Refusal> {
+        if let Some(live) = self.live.get_mut(index) {
+            *live = true;
         }
-        Ok(())
+        let context = self.contexts.get(index).ok_or_else(Refusal::internal)?;
+        let body = EventBody::Started {
+            backend: self.invocation.runtime.backend.choice.name.clone(),
+            pid: u32::try_from(pending.started.process.pid()).ok(),
+        };
+        self.write(context, body)
+    }
+
+    /// Whether the command has a `started` that was open until now.
+    fn take_live(&mut self, index: usize) -> bool {
+        self.live.get_mut(index).is_some_and(std::mem::take)
+    }
+
+    fn reject(&mut self, index: usize, refusal: &Refusal) -> Result<(), Refusal> {
+        self.take_live(index);
+        let context = self.contexts.get_mut(index).ok_or_else(Refusal::internal)?;
+        reject(self.invocation, context, refusal)
+    }
+
+    /// The others are killed when one of them can not start.
+    fn broken_off(mut self, refusal: Refusal) -> Refusal {
+        let kind = match refusal.code {
+            "timed_out" => TerminationKind::TimedOut(self.invocation.wall_ms),
+            "audit_unavailable" => TerminationKind::AuditFailure,
+            _ => TerminationKind::Cancelled,
+        };
+        self.terminated(kind);
+        refusal
     }
 
     fn write(&self, context: &Context, body: EventBody) -> Result<(), Refusal> {
@@ -397,11 +430,16 @@ impl InFlight<'_> {
             .write(&event, Moment::AfterStart)
     }
 
-    /// Writes `terminated` for every command. Failures of the audit are already being handled.
+    /// Writes `terminated` for every command that runs. Failures of the audit are already being
+    /// handled.
     fn terminated(&mut self, kind: TerminationKind) {
-        self.settled = true;
-        for context in &self.contexts {
-            let _ = self.write(context, EventBody::Terminated { kind });
+        for index in 0..self.contexts.len() {
+            if self.take_live(index)
+                && let Some(context) = self.contexts.get(index)
+            {
+                self.tally.commands += 1;
+                let _ = self.write(context, EventBody::Terminated { kind });
+            }
         }
     }
 
@@ -434,50 +472,59 @@ impl InFlight<'_> {
         refusal
     }
 
-    /// Judges every stage and writes `finished`.
+    /// Judges every stage and writes how it ended. One that was never executed fails the request,
+    /// but what the others did stays on record.
     fn finish(mut self, ended: Vec<Ended>) -> Result<Vec<Executed>, Refusal> {
-        self.settled = true;
         let direct = matches!(self.invocation.runtime.backend.kind, SelectedKind::Direct);
-        let mut executed = Vec::with_capacity(ended.len());
-        let contexts = std::mem::take(&mut self.contexts);
-        for (ended, mut context) in ended.into_iter().zip(contexts) {
+        let mut statuses = Vec::with_capacity(ended.len());
+        let mut refused: Option<Refusal> = None;
+        for (index, ended) in ended.iter().enumerate() {
             let verdict = if direct {
-                judge_direct(&ended)
+                judge_direct(ended)
             } else {
-                judge(&ended)
+                judge(ended)
             };
-            let status = match verdict {
-                Verdict::Exited(code) => ExitStatus::Exited(code),
-                Verdict::Signaled(signal) => ExitStatus::Signaled(signal),
-                Verdict::NotExecuted(reason) => {
-                    let refusal = Refusal::spawn(reason);
-                    reject(self.invocation, &mut context, &refusal)?;
-                    return Err(refusal);
-                }
-                Verdict::SetupFailed(reason) => {
-                    let refusal = Refusal::sandbox(advised(reason));
-                    reject(self.invocation, &mut context, &refusal)?;
-                    return Err(refusal);
-                }
+            let (status, refusal) = match verdict {
+                Verdict::Exited(code) => (Some(ExitStatus::Exited(code)), None),
+                Verdict::Signaled(signal) => (Some(ExitStatus::Signaled(signal)), None),
+                Verdict::NotExecuted(reason) => (None, Some(Refusal::spawn(reason))),
+                Verdict::SetupFailed(reason) => (None, Some(Refusal::sandbox(advised(reason)))),
             };
-            self.write(&context, EventBody::Finished { status })?;
-            let Ended { stdout, stderr, .. } = ended;
-            executed.push(Executed {
-                context,
-                status,
-                stdout,
-                stderr,
-            });
+            if let Some(status) = status {
+                self.take_live(index);
+                self.tally.commands += 1;
+                let context = self.contexts.get(index).ok_or_else(Refusal::internal)?;
+                self.write(context, EventBody::Finished { status })?;
+                statuses.push(status);
+            }
+            if let Some(refusal) = refusal {
+                self.reject(index, &refusal)?;
+                refused.get_or_insert(refusal);
+            }
         }
-        Ok(executed)
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
+        let contexts = std::mem::take(&mut self.contexts);
+        let parts = ended.into_iter().zip(contexts).zip(statuses);
+        let executed = parts.map(|((ended, context), status)| Executed {
+            context,
+            status,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+        });
+        Ok(executed.collect())
     }
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        if !self.settled {
-            self.terminated(TerminationKind::Cancelled);
-        }
+        let kind = if self.invocation.runtime.journal.is_closed() {
+            TerminationKind::AuditFailure
+        } else {
+            TerminationKind::Cancelled
+        };
+        self.terminated(kind);
     }
 }
 
@@ -485,6 +532,7 @@ impl Drop for InFlight<'_> {
 struct Notes<'a> {
     invocation: &'a Invocation,
     contexts: &'a [Context],
+    tally: &'a mut Tally,
 }
 
 impl Observer for Notes<'_> {
@@ -500,10 +548,11 @@ impl Observer for Notes<'_> {
         let Some(context) = self.contexts.get(stage) else {
             return Ok(());
         };
-        let channel = match channel {
-            Channel::Stdout => audit::Channel::Stdout,
-            Channel::Stderr => audit::Channel::Stderr,
+        let (channel, count) = match channel {
+            Channel::Stdout => (audit::Channel::Stdout, &mut self.tally.stdout_bytes),
+            Channel::Stderr => (audit::Channel::Stderr, &mut self.tally.stderr_bytes),
         };
+        *count += bytes;
         let event = context.event(
             self.invocation,
             EventBody::Output {

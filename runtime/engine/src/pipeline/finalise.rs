@@ -17,14 +17,20 @@ pub(super) fn capture_bound(runtime: &Runtime, limit: u64) -> usize {
         .saturating_add(SLACK)
 }
 
+/// What a request has used so far, for its last record: started commands that ran, and raw bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) commands: u64,
+    pub(super) stdout_bytes: u64,
+    pub(super) stderr_bytes: u64,
+}
+
 /// A command's part of the result.
 pub(super) struct Finished {
     pub(super) command: CommandResult,
     pub(super) status: ExitStatus,
     pub(super) stdout: Finalised,
     pub(super) stderr: Finalised,
-    pub(super) raw_stdout: u64,
-    pub(super) raw_stderr: u64,
 }
 
 /// Finalises one command.
@@ -48,8 +54,6 @@ pub(super) fn finalise(runtime: &Runtime, executed: Executed) -> Finished {
     Finished {
         command,
         status: executed.status,
-        raw_stdout: executed.stdout.total,
-        raw_stderr: executed.stderr.total,
         stdout,
         stderr,
     }

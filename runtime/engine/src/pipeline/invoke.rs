@@ -8,7 +8,7 @@ use chatmd_policy::input::{self, InputRequest, ToolInput};
 
 use super::context::{Context, Invocation, StdinFacts};
 use super::execute::execute;
-use super::finalise::{Finished, capture_bound, finalise, pipeline_status};
+use super::finalise::{Finished, Tally, capture_bound, finalise, pipeline_status};
 use super::request::{Pipeline, pipelines};
 use super::stages::prepare;
 use crate::audit::{CompletionOutcome, EventBody};
@@ -17,12 +17,14 @@ use crate::ids;
 use crate::journal::{Moment, blocking};
 use crate::materialise::Registry;
 use crate::output::result::join_backends;
-use crate::output::{ExitStatus, InvocationError, StructuredResult, join_channels};
+use crate::output::{
+    ExitStatus, InvocationError, Redactor, StructuredResult, display_prose, join_channels,
+};
 use crate::refusal::Refusal;
 use crate::supervise::Budget;
 
 /// Origin of requests that come through a tool.
-const ORIGIN: &str = "tool";
+pub(super) const ORIGIN: &str = "tool";
 
 /// No tool has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,7 +101,7 @@ async fn request(mut invocation: Invocation, payload: &[u8]) -> Result<Structure
         .as_ref()
         .ok()
         .and_then(|(input, _)| input.stdin.as_deref());
-    let stdin = stdin_facts(stdin);
+    let stdin = stdin_facts(stdin, &invocation.runtime.redactor);
     let received = invocation.event(EventBody::RequestReceived {
         tool_name: invocation.tool.declared.name.clone(),
         origin: ORIGIN.to_owned(),
@@ -109,33 +111,27 @@ async fn request(mut invocation: Invocation, payload: &[u8]) -> Result<Structure
     });
     journal.write(&received, Moment::BeforeStart)?;
     if let Ok((input, _)) = &validated {
-        invocation.rationale = input.rationale.as_ref().map(|text| {
-            let safe = invocation
-                .runtime
-                .redactor
-                .text(text.as_bytes(), RATIONALE_BYTES);
-            invocation.runtime.redactor.line(safe.as_str().as_bytes())
-        });
+        invocation.rationale = input
+            .rationale
+            .as_ref()
+            .map(|text| display_prose(&invocation.runtime.redactor, text.as_bytes()));
     }
     let mut completion = Completion::new(&invocation);
     let result = match validated {
         Ok((input, pipelines)) => {
-            run(
-                &invocation,
-                input.stdin.as_deref(),
-                stdin,
-                pipelines,
-                &mut completion,
-            )
-            .await
+            let text = input.stdin.as_deref();
+            let work = run(&invocation, text, stdin, pipelines, &mut completion.tally);
+            tokio::select! {
+                biased;
+                result = work => result,
+                // Another request lost a record, and the policy is to end all of them.
+                () = journal.closed_by_another(&invocation.request_id) => Err(Refusal::closed()),
+            }
         }
         Err(refusal) => reject_input(&invocation, refusal),
     };
     completion.finish(result)
 }
-
-/// Bytes of a rationale that are kept.
-const RATIONALE_BYTES: usize = chatmd_policy::bounds::MAX_RATIONALE_BYTES;
 
 fn validate(
     invocation: &Invocation,
@@ -157,7 +153,8 @@ fn reject_input(invocation: &Invocation, refusal: Refusal) -> Result<StructuredR
             code: refusal.code.to_owned(),
             stage,
             subject: None,
-            reason: refusal.reason.clone(),
+            reason: display_prose(&invocation.runtime.redactor, refusal.reason.as_bytes())
+                .into_string(),
         };
         let journal = &invocation.runtime.journal;
         journal.write(&invocation.event(body), Moment::BeforeStart)?;
@@ -165,13 +162,14 @@ fn reject_input(invocation: &Invocation, refusal: Refusal) -> Result<StructuredR
     Err(refusal)
 }
 
-fn stdin_facts(stdin: Option<&str>) -> StdinFacts {
+fn stdin_facts(stdin: Option<&str>, redactor: &Redactor) -> StdinFacts {
     match stdin {
         None | Some("") => StdinFacts::default(),
         Some(text) => StdinFacts {
             kind: StdinKind::Supplied,
             bytes: text.len() as u64,
             sha256: Some(sha256_hex(text.as_bytes())),
+            secret: redactor.occurs_in(text.as_bytes()),
         },
     }
 }
@@ -190,7 +188,7 @@ async fn run(
     stdin: Option<&str>,
     stdin_facts: StdinFacts,
     pipelines: Vec<Pipeline>,
-    completion: &mut Completion<'_>,
+    tally: &mut Tally,
 ) -> Result<StructuredResult, Refusal> {
     let runtime = &invocation.runtime;
     let limits = &runtime.limits.supervision;
@@ -218,6 +216,8 @@ async fn run(
                 (0, false) => StdinFacts::default(),
                 _ => StdinFacts {
                     kind: StdinKind::Pipeline,
+                    // What goes into a pipeline may come out at each of its stages.
+                    secret: first && stdin_facts.secret,
                     ..StdinFacts::default()
                 },
             };
@@ -233,7 +233,7 @@ async fn run(
                 .collect(),
         );
         let stdin = stdin.filter(|text| first && !text.is_empty());
-        let executed = execute(invocation, contexts, stdin, &mut budget).await?;
+        let executed = execute(invocation, contexts, stdin, &mut budget, tally).await?;
         let stages: Vec<Finished> = blocking(|| {
             executed
                 .into_iter()
@@ -241,7 +241,6 @@ async fn run(
                 .collect()
         });
         last = Some(pipeline_status(&stages, runtime.declared.pipefail));
-        completion.count(&stages);
         finished.extend(stages);
     }
     invocation.check_time()?;
@@ -289,9 +288,7 @@ fn result(
 struct Completion<'a> {
     invocation: &'a Invocation,
     begun: Instant,
-    commands: u64,
-    stdout_bytes: u64,
-    stderr_bytes: u64,
+    tally: Tally,
     written: bool,
 }
 
@@ -300,17 +297,9 @@ impl<'a> Completion<'a> {
         Self {
             invocation,
             begun: Instant::now(),
-            commands: 0,
-            stdout_bytes: 0,
-            stderr_bytes: 0,
+            tally: Tally::default(),
             written: false,
         }
-    }
-
-    fn count(&mut self, stages: &[Finished]) {
-        self.commands += stages.len() as u64;
-        self.stdout_bytes += stages.iter().map(|stage| stage.raw_stdout).sum::<u64>();
-        self.stderr_bytes += stages.iter().map(|stage| stage.raw_stderr).sum::<u64>();
     }
 
     fn finish(
@@ -347,9 +336,9 @@ impl<'a> Completion<'a> {
         let event = self.invocation.event(EventBody::RequestCompleted {
             outcome,
             code: code.map(str::to_owned),
-            commands: self.commands,
-            stdout_bytes: self.stdout_bytes,
-            stderr_bytes: self.stderr_bytes,
+            commands: self.tally.commands,
+            stdout_bytes: self.tally.stdout_bytes,
+            stderr_bytes: self.tally.stderr_bytes,
             duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             stdout,
             stderr,

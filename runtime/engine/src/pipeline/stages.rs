@@ -13,6 +13,7 @@ use super::plan::plan;
 use crate::audit::{EventBody, RejectStage};
 use crate::journal::blocking;
 use crate::materialise::SelectedKind;
+use crate::output::display_prose;
 use crate::refusal::Refusal;
 
 /// What follows a stage.
@@ -134,7 +135,8 @@ pub(super) fn reject(
         code: refusal.code.to_owned(),
         stage,
         subject: refusal.subject,
-        reason: refusal.reason.clone(),
+        reason: display_prose(&invocation.runtime.redactor, refusal.reason.as_bytes())
+            .into_string(),
     };
     context.note(invocation, body)
 }

@@ -80,7 +80,7 @@ pub struct Budget {
 }
 
 /// How one stage ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ended {
     /// Its status; `None` when it could not be determined.
     pub status: Option<WaitStatus>,
@@ -108,7 +108,8 @@ pub enum Stop<E> {
 }
 
 /// Learns of output while a pipeline runs: at most once per stage and channel in 250 ms, and once
-/// more at the end of each channel with `last`. An error breaks the run off.
+/// more at the end of each channel with `last`, also when the run is broken off or dropped. An error
+/// breaks the run off.
 pub trait Observer {
     /// What breaks a run off.
     type Error;

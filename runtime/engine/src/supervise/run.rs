@@ -32,19 +32,40 @@ pub async fn run<O: Observer>(
     budget: &mut Budget,
     observer: &mut O,
 ) -> Result<Vec<Ended>, Stop<O::Error>> {
-    let mut supervision = Supervision::start(stages, feed).map_err(Stop::Io)?;
-    let result = supervision.until_end(budget, observer).await;
+    let supervision = Supervision::start(stages, feed).map_err(Stop::Io)?;
+    let mut watch = Watch {
+        supervision,
+        observer,
+    };
+    let result = watch.supervision.until_end(budget, watch.observer).await;
     if let Err(stop) = &result {
         let gentle = matches!(stop, Stop::WallTime | Stop::IdleTime);
-        supervision.shut_down(gentle).await;
+        watch.supervision.shut_down(gentle).await;
     }
     result.map(|()| {
-        supervision
-            .stages
-            .into_iter()
-            .map(|watched| watched.ended)
+        let stages = watch.supervision.stages.iter_mut();
+        stages
+            .map(|watched| std::mem::take(&mut watched.ended))
             .collect()
     })
+}
+
+/// A run with its observer. However it ends, by a limit, by an error or dropped, the observer hears
+/// of every byte that was read.
+struct Watch<'a, O: Observer> {
+    supervision: Supervision,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Drop for Watch<'_, O> {
+    fn drop(&mut self) {
+        for stage in 0..self.supervision.stages.len() {
+            for channel in [Channel::Stdout, Channel::Stderr] {
+                // The run has ended already; an error can not end it once more.
+                let _ = self.supervision.close_note(stage, channel, self.observer);
+            }
+        }
+    }
 }
 
 struct Watched {
@@ -53,6 +74,16 @@ struct Watched {
     ended: Ended,
     exited: bool,
     notes: [Note; 2],
+}
+
+impl Watched {
+    fn note(&mut self, channel: Channel) -> &mut Note {
+        let [stdout, stderr] = &mut self.notes;
+        match channel {
+            Channel::Stdout => stdout,
+            Channel::Stderr => stderr,
+        }
+    }
 }
 
 /// Output that the observer has not heard of yet.
@@ -215,20 +246,14 @@ impl Supervision {
                 };
                 self.last_activity = Instant::now();
                 budget.total_used = budget.total_used.saturating_add(data.len() as u64);
+                match channel {
+                    Channel::Stdout => watched.ended.stdout.add(&data, budget.stdout_bytes),
+                    Channel::Stderr => watched.ended.stderr.add(&data, budget.stderr_bytes),
+                }
+                watched.note(channel).bytes += data.len() as u64;
                 if budget.total_used > budget.total_bytes {
                     return Err(Stop::TotalOutput(budget.total_used));
                 }
-                let note = match channel {
-                    Channel::Stdout => {
-                        watched.ended.stdout.add(&data, budget.stdout_bytes);
-                        &mut watched.notes[0]
-                    }
-                    Channel::Stderr => {
-                        watched.ended.stderr.add(&data, budget.stderr_bytes);
-                        &mut watched.notes[1]
-                    }
-                };
-                note.bytes += data.len() as u64;
             }
             Event::End { stage, source } => {
                 self.open_pipes = self.open_pipes.saturating_sub(1);
@@ -272,10 +297,7 @@ impl Supervision {
         let Some(watched) = self.stages.get_mut(stage) else {
             return Ok(());
         };
-        let note = match channel {
-            Channel::Stdout => &mut watched.notes[0],
-            Channel::Stderr => &mut watched.notes[1],
-        };
+        let note = watched.note(channel);
         if !std::mem::take(&mut note.open) {
             return Ok(());
         }
@@ -327,7 +349,16 @@ impl Supervision {
                         watched.ended.status = status;
                     }
                 }
-                // Output is read on, so that nothing blocks, and thrown away.
+                // Output is read on, so that nothing blocks; it is counted and thrown away.
+                Some(Event::Bytes {
+                    stage,
+                    source: Source::Output(channel),
+                    data,
+                }) => {
+                    if let Some(watched) = self.stages.get_mut(stage) {
+                        watched.note(channel).bytes += data.len() as u64;
+                    }
+                }
                 Some(_) => {}
                 None => return,
             }

@@ -1,5 +1,7 @@
 //! Policy `ask` and people (06 section 10).
 
+use std::sync::Arc;
+
 use chatmd_runtime::approval::Answer;
 use chatmd_runtime::pipeline::invoke;
 
@@ -194,4 +196,187 @@ async fn time_to_think_is_not_charged() {
         std::thread::sleep(std::time::Duration::from_millis(1_500));
     });
     assert_eq!(stdout(&project.call("run", ECHO).await), "hi\n");
+}
+
+/// Field case fc1-032, and the commands of an audit: what a person reads, what the log says and what
+/// runs are the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn hidden_text_is_shown_in_the_question_and_in_the_log() {
+    let mut project = project("");
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let hidden = "echo ok \u{1b}]\necho hidden > out/x\n#\u{7}";
+    let input = serde_json::json!({
+        "program": "sh", "arguments": ["-c", hidden],
+        "rationale": "ok\nApproved: yes\u{202e}",
+    });
+    stdout(&project.call("run", &input.to_string()).await);
+    assert!(project.root.join("out/x").exists());
+    let request = person.seen.lock().unwrap().first().unwrap().clone();
+    let shown = r"sh -c $'echo ok \x1b]\necho hidden > out/x\n#\x07'";
+    assert_eq!(request.command.as_str(), shown);
+    let rationale = request.rationale.unwrap();
+    assert_eq!(rationale.as_str(), r"ok\nApproved: yes\u202e");
+    for record in project.records() {
+        if let Some(command) = record.get("command") {
+            assert_eq!(command, shown);
+            assert_eq!(
+                record["argv"][2],
+                r"$'echo ok \x1b]\necho hidden > out/x\n#\x07'"
+            );
+        }
+    }
+    // In errors too.
+    let input = serde_json::json!({"program": "safe\u{202e}x", "arguments": []});
+    let refused = project.call("run", &input.to_string()).await;
+    assert_eq!(code(&refused), "resolution_error");
+    assert!(refused.text.contains(r"safe\\u202ex"), "{}", refused.text);
+    let rejected = project.records();
+    let rejected = rejected.iter().find(|r| r["event"] == "rejected").unwrap();
+    let reason = rejected["reason"].as_str().unwrap();
+    assert!(reason.contains(r"safe\u202ex"), "{reason}");
+}
+
+/// The digest of what is read would be stored with the approval.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_in_standard_input_is_approved_once_at_most() {
+    let document = ASK
+        .replace("UNAVAILABLE", "")
+        .replace(
+            r#"<environment inherit="safe"/>"#,
+            r#"<environment inherit="safe"/><secrets><from_env name="TOKEN"/></secrets>"#,
+        )
+        .replace(
+            r#"runtime="r" rationale"#,
+            r#"runtime="r" stdin="optional" rationale"#,
+        )
+        + r#"<tool name="chain" type="shell" mode="chain" runtime="r" stdin="optional"/>"#;
+    let mut project = Project::new(&document).with("TOKEN=hunter2-SECRET-value");
+    std::fs::create_dir(project.root.join("out")).unwrap();
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let registry = project.live().await;
+    for (tool, input, scopes) in [
+        (
+            "run",
+            r#"{"program":"cat","arguments":[],"stdin":"x hunter2-SECRET-value"}"#,
+            vec![vec!["once"]],
+        ),
+        (
+            "run",
+            r#"{"program":"cat","arguments":[],"stdin":"x"}"#,
+            vec![vec!["once", "exact_session"]],
+        ),
+        (
+            "chain",
+            r#"{"command":"cat | cat; true","stdin":"hunter2-SECRET-value"}"#,
+            vec![vec!["once"], vec!["once"], vec!["once", "exact_session"]],
+        ),
+    ] {
+        person.seen.lock().unwrap().clear();
+        let invoked = invoke(&registry, tool, input.as_bytes()).await.unwrap();
+        assert!(invoked.result.is_ok(), "{}", invoked.text);
+        let seen = person.seen.lock().unwrap();
+        let offered: Vec<_> = seen.iter().map(|request| request.scopes.clone()).collect();
+        assert_eq!(offered, scopes, "{input}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_approval_is_on_record_with_its_uses() {
+    let mut project = project("");
+    project.approvals = Person::who_says(Answer::ExactSession);
+    let registry = project.live().await;
+    invoke(&registry, "run", ECHO.as_bytes()).await.unwrap();
+    let records = project.records();
+    let at = |name: &str| {
+        let found = records.iter().position(|record| record["event"] == name);
+        found.unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert!(at("approval_answered") < at("grant_created"));
+    assert!(at("grant_created") < at("plan_created"));
+    let created = &records[at("grant_created")];
+    assert_eq!(
+        (&created["scope"], &created["store"]),
+        (&"exact_session".into(), &"memory".into())
+    );
+    let id = created["grant_id"].as_str().unwrap().to_owned();
+    assert_eq!(id.len(), 32);
+    invoke(&registry, "run", ECHO.as_bytes()).await.unwrap();
+    let records = project.records();
+    let used = records
+        .iter()
+        .find(|r| r["event"] == "approval_answered")
+        .unwrap();
+    assert_eq!(used["approval_answer"], "grant");
+    assert_eq!(used["grant_id"], id.as_str());
+    assert!(!project.events().contains(&"approval_requested".to_owned()));
+}
+
+/// The author asked for nobody; that somebody sits at the terminal changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_without_a_provider_asks_nobody() {
+    let mut project = project("provider=\"none\"");
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let refused = project.call("run", ECHO).await;
+    assert!(refused.text.contains("approval is unavailable"));
+    assert!(person.seen.lock().unwrap().is_empty());
+}
+
+/// Field case fc1-030: one answer releases one execution.
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_requests_at_once_are_asked_about_one_by_one() {
+    let mut project = project("");
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let registry = project.live().await;
+    let call = || {
+        let registry = Arc::clone(&registry);
+        tokio::spawn(async move { invoke(&registry, "run", ECHO.as_bytes()).await.unwrap() })
+    };
+    let (one, two) = (call(), call());
+    assert!(one.await.unwrap().result.is_ok() && two.await.unwrap().result.is_ok());
+    let seen = person.seen.lock().unwrap();
+    assert_eq!(seen.len(), 2);
+    assert_ne!(seen[0].request_id, seen[1].request_id);
+    assert_ne!(seen[0].approval_id, seen[1].approval_id);
+}
+
+/// A document that prefers a sandbox may run without one; whoever is asked must know.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fallback_without_a_sandbox_is_in_the_question() {
+    let document = ASK
+        .replace("UNAVAILABLE", "")
+        .replace(r#"sandbox="required""#, r#"sandbox="preferred""#)
+        .replace(
+            "<policy default",
+            "<backends merge=\"replace\"><direct/></backends><policy default",
+        );
+    let mut project = Project::new(&document);
+    std::fs::create_dir(project.root.join("out")).unwrap();
+    let person = Person::who_says(Answer::Once);
+    project.approvals = person.clone();
+    let invoked = project.call("run", ECHO).await;
+    assert_eq!(invoked.result.unwrap().backend, "direct-unsafe");
+    let request = person.seen.lock().unwrap().first().unwrap().clone();
+    assert!(request.unconfined_fallback);
+    assert!(
+        request.backend.contains("direct-unsafe"),
+        "{}",
+        request.backend
+    );
+}
+
+/// A part of the host that panics ends the request on record.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_is_on_record_and_goes_to_the_host() {
+    let mut project = project("");
+    project.approvals = Person::who_meanwhile(Answer::Once, || panic!("a bug of the host"));
+    let registry = project.live().await;
+    let call = tokio::spawn(async move { invoke(&registry, "run", ECHO.as_bytes()).await.is_ok() });
+    assert!(call.await.unwrap_err().is_panic());
+    let last = project.assert_balanced();
+    assert_eq!(last["outcome"], "error");
+    assert_eq!(last["code"], "internal_error");
 }

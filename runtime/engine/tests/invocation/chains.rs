@@ -95,3 +95,123 @@ async fn one_refused_stage_starts_none() {
         );
     }
 }
+
+/// A copy of `true` that the kernel can not load: its interpreter does not exist.
+fn unloadable(project: &Project) {
+    let mut bytes = std::fs::read("/usr/bin/true").unwrap();
+    let name = b"/lib64/ld-linux";
+    let at = bytes.windows(name.len()).position(|part| part == name);
+    let at = at.expect("a dynamic program");
+    bytes[at..at + 4].copy_from_slice(b"/nix");
+    let path = project.root.join("unloadable");
+    std::fs::write(&path, bytes).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).unwrap();
+}
+
+fn writing(direct: bool) -> String {
+    let (sandbox, backend) = if direct {
+        ("direct_unsafe", "<direct/>")
+    } else {
+        ("required", "<bubblewrap/>")
+    };
+    document(false)
+        .replace(
+            r#"sandbox="required"><read path="${workspace}"/>"#,
+            &format!(
+                r#"sandbox="{sandbox}" child_processes="true" arbitrary_code="true"><read path="/usr"/><write path="${{workspace}}"/>"#
+            ),
+        )
+        .replace(
+            r#"<policy default"#,
+            &format!(r#"<backends merge="replace">{backend}</backends><policy default"#),
+        )
+}
+
+/// Without a sandbox a stage runs from its start on: that a later one fails does not undo it.
+#[tokio::test(flavor = "multi_thread")]
+async fn stages_that_ran_before_one_that_can_not_start_are_on_record() {
+    let project = Project::new(&writing(true));
+    unloadable(&project);
+    let command = "touch ran | true | true | true | true | true | ./unloadable";
+    let input = serde_json::json!({ "command": command }).to_string();
+    let invoked = project.call("chain", &input).await;
+    assert_eq!(code(&invoked), "spawn_error");
+    let events = project.events();
+    let count = |name: &str| events.iter().filter(|event| *event == name).count();
+    assert_eq!(
+        (count("started"), count("terminated"), count("rejected")),
+        (6, 6, 1),
+        "{events:?}"
+    );
+    assert_eq!(project.assert_balanced()["commands"], 6);
+    project.assert_audit_is_valid();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stage_beside_one_that_is_not_executed_has_its_end_and_its_bytes() {
+    let project = Project::new(&writing(false));
+    unloadable(&project);
+    let command = "./unloadable | sh -c 'echo y > ran; cat; echo out'";
+    let input = serde_json::json!({ "command": command }).to_string();
+    let invoked = project.call("chain", &input).await;
+    assert_eq!(code(&invoked), "spawn_error", "{}", invoked.text);
+    assert!(project.root.join("ran").exists());
+    let last = project.assert_balanced();
+    assert_eq!(
+        (&last["commands"], &last["stdout_bytes"]),
+        (&1.into(), &4.into())
+    );
+    assert_eq!(last["code"], "spawn_error");
+    let events = project.events();
+    assert!(events.contains(&"finished".to_owned()), "{events:?}");
+    project.assert_audit_is_valid();
+}
+
+/// A result is all or nothing: what earlier pipelines wrote is not told beside an error.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_in_a_later_pipeline_discloses_nothing() {
+    let project = Project::new(&document(false));
+    let input = r#"{"command":"echo first-output ; cat /etc/passwd"}"#;
+    let invoked = project.call("chain", input).await;
+    assert_eq!(code(&invoked), "capability_violation");
+    assert!(!invoked.text.contains("first-output"), "{}", invoked.text);
+    // It has run, and that is on record.
+    let last = project.assert_balanced();
+    assert_eq!(
+        (&last["commands"], &last["stdout_bytes"]),
+        (&1.into(), &13.into())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_hold_for_all_pipelines_together() {
+    let with = |limits: &str| {
+        document(false).replace(
+            "<policy default",
+            &format!("<limits {limits}/><policy default"),
+        )
+    };
+    for (limits, command, expected) in [
+        (r#"wall_time="900ms""#, "sleep 0.6 ; sleep 0.6", "timed_out"),
+        (
+            r#"stdout="1KiB" stderr="1KiB" total_output="2KiB""#,
+            "head -c 1500 /dev/zero ; head -c 1500 /dev/zero",
+            "output_limit_exceeded",
+        ),
+    ] {
+        let document = with(limits).replace(
+            r#"<read path="${workspace}"/>"#,
+            r#"<read path="${workspace}"/><read path="/dev/zero"/>"#,
+        );
+        let project = Project::new(&document);
+        let input = serde_json::json!({ "command": command }).to_string();
+        assert_eq!(code(&project.call("chain", &input).await), expected);
+        assert_eq!(project.assert_balanced()["commands"], 2);
+    }
+    let project = Project::new(&with(r#"stdout="10B" stderr="10B" total_output="64KiB""#));
+    let input = r#"{"command":"echo 1234567 ; echo abcdefg"}"#;
+    let result = project.call("chain", input).await.result.unwrap();
+    assert_eq!(result.stdout.as_str(), "1234567\nab");
+    assert!(result.stdout_truncated);
+}

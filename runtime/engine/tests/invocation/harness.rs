@@ -121,8 +121,8 @@ impl Project {
         invoked
     }
 
-    /// Names of the audit events, without those of log and runtime, for the last request.
-    pub fn events(&self) -> Vec<String> {
+    /// The audit events, without those of log and runtime, of the last request.
+    pub fn records(&self) -> Vec<serde_json::Value> {
         let text = std::fs::read_to_string(self.audit_file()).unwrap();
         let lines: Vec<serde_json::Value> = text
             .lines()
@@ -136,8 +136,45 @@ impl Project {
         let of = lines[received..]
             .iter()
             .filter(|line| line["request_id"] == *id);
-        of.map(|line| line["event"].as_str().unwrap().to_owned())
-            .collect()
+        of.cloned().collect()
+    }
+
+    /// Their names.
+    pub fn events(&self) -> Vec<String> {
+        let name = |record: &serde_json::Value| record["event"].as_str().unwrap().to_owned();
+        self.records().iter().map(name).collect()
+    }
+
+    /// Every command that was started has exactly one end, and the last record counts what the
+    /// others tell. Returns that record.
+    pub fn assert_balanced(&self) -> serde_json::Value {
+        let records = self.records();
+        let count = |name: &str| records.iter().filter(|r| r["event"] == name).count();
+        let mut live = std::collections::BTreeSet::new();
+        for record in &records {
+            let plan = record["plan_id"].as_str().unwrap_or_default().to_owned();
+            match record["event"].as_str().unwrap() {
+                "started" => assert!(live.insert(plan), "{record}"),
+                "finished" | "terminated" => assert!(live.remove(&plan), "{record}"),
+                // A sandbox whose command could not be executed.
+                "rejected" => {
+                    live.remove(&plan);
+                }
+                _ => {}
+            }
+        }
+        assert!(live.is_empty(), "{live:?}");
+        let last = records.last().unwrap().clone();
+        assert_eq!(last["event"], "request_completed");
+        assert_eq!(last["commands"], count("finished") + count("terminated"));
+        for channel in ["stdout", "stderr"] {
+            let of = records
+                .iter()
+                .filter(|r| r["event"] == "output" && r["channel"] == channel);
+            let bytes: u64 = of.map(|record| record["bytes"].as_u64().unwrap()).sum();
+            assert_eq!(last[format!("{channel}_bytes")], bytes, "{channel}");
+        }
+        last
     }
 
     pub fn audit_text(&self) -> String {

@@ -132,3 +132,59 @@ async fn at_most_64_commands_run_at_once() {
     assert_eq!(begun(), 70);
     project.assert_audit_is_valid();
 }
+
+/// What a killed command wrote is counted to the last byte that was read.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_commands_are_counted() {
+    for direct in [false, true] {
+        let limits = "stdout=\"64KiB\" stderr=\"64KiB\" total_output=\"1MiB\"";
+        let project = Project::new(&document(limits, direct));
+        let flood = "echo started; head -c 3000000 /dev/zero";
+        assert_eq!(
+            code(&project.call("sh", &script(flood)).await),
+            "output_limit_exceeded"
+        );
+        let last = project.assert_balanced();
+        assert_eq!(last["commands"], 1);
+        assert!(last["stdout_bytes"].as_u64().unwrap() > 1 << 20, "{last}");
+        // The bytes come after the last regular note.
+        let project = Project::new(&document("wall_time=\"700ms\"", direct));
+        let late = "printf abc; sleep 0.5; printf de >&2; sleep 604.31";
+        assert_eq!(code(&project.call("sh", &script(late)).await), "timed_out");
+        let last = project.assert_balanced();
+        assert_eq!(
+            (
+                &last["commands"],
+                &last["stdout_bytes"],
+                &last["stderr_bytes"]
+            ),
+            (&1.into(), &3.into(), &2.into())
+        );
+        let events = project.events();
+        let end = &events[events.len() - 3..];
+        assert_eq!(end, ["output", "terminated", "request_completed"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_command_is_counted() {
+    let project = Project::new(&document("", false));
+    let registry = project.live().await;
+    let input = script("printf abc; touch wrote; sleep 604.32");
+    let call = tokio::spawn(async move {
+        let invoked = chatmd_runtime::pipeline::invoke(&registry, "sh", input.as_bytes());
+        invoked.await.is_ok()
+    });
+    while !project.root.join("wrote").exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    let last = project.assert_balanced();
+    assert_eq!(last["outcome"], "cancelled");
+    assert_eq!(
+        (&last["commands"], &last["stdout_bytes"]),
+        (&1.into(), &3.into())
+    );
+}

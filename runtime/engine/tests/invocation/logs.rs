@@ -1,6 +1,7 @@
 //! Audit logs that a document places where commands write (06b B2.4 rule 6, 08 section 1 P4).
 
 use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport, validate};
+use chatmd_runtime::materialise::Registry;
 use chatmd_runtime::pipeline::invoke;
 
 use crate::harness::{Project, stdout};
@@ -76,7 +77,10 @@ async fn no_command_of_any_runtime_changes_a_log() {
                     assert!(!result.status.is_success(), "{tool}: {text}");
                     let after = std::fs::read(project.root.join(&victim)).unwrap();
                     // Only the host's own events were added.
-                    assert!(suffix == ".head" || after.starts_with(&before), "{tool}: {text}");
+                    assert!(
+                        suffix == ".head" || after.starts_with(&before),
+                        "{tool}: {text}"
+                    );
                 }
             }
             let input = serde_json::json!({ "arguments": [format!("rm {copy}")] }).to_string();
@@ -103,7 +107,10 @@ async fn the_folders_of_a_log_can_not_be_exchanged() {
         for tool in ["own", "other"] {
             let input = serde_json::json!({ "arguments": [text] }).to_string();
             let invoked = invoke(&registry, tool, input.as_bytes()).await.unwrap();
-            assert!(!invoked.result.unwrap().status.is_success(), "{tool}: {text}");
+            assert!(
+                !invoked.result.unwrap().status.is_success(),
+                "{tool}: {text}"
+            );
         }
     }
     let input = r#"{"arguments":["echo x > logs/deep/mine && cat logs/deep/mine"]}"#;
@@ -178,4 +185,108 @@ async fn a_log_in_a_write_root_is_told() {
             .collect();
         assert_eq!(found.len(), usize::from(told), "{log}: {found:?}");
     }
+}
+
+/// Two whole lines that are no events: no interrupted write leaves that, so the log is not
+/// continued.
+const DAMAGE: &str = "damage\ndamage\n";
+
+/// A log that can not be written while commands run, under each failure policy (08 section 7.5).
+#[tokio::test(flavor = "multi_thread")]
+async fn each_failure_policy_does_its_part_while_commands_run() {
+    let begin = |project: &Project, registry: &std::sync::Arc<Registry>| {
+        let registry = std::sync::Arc::clone(registry);
+        let text = "echo out; touch begun; until test -e go; do sleep 0.05; done";
+        let input = serde_json::json!({ "arguments": [text] }).to_string();
+        let begun = project.root.join("begun");
+        async move {
+            let call =
+                tokio::spawn(
+                    async move { invoke(&registry, "own", input.as_bytes()).await.unwrap() },
+                );
+            while !begun.exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            call
+        }
+    };
+    for failure in ["continue", "deny_start", "terminate"] {
+        let document = TWO
+            .replace("LOG", "a.jsonl")
+            .replace(r#"failure="terminate""#, &format!("failure=\"{failure}\""));
+        let project = Project::new(&document);
+        let registry = project.live().await;
+        let long = begin(&project, &registry).await;
+        let log = project.root.join("a.jsonl");
+        let whole = std::fs::read(&log).unwrap();
+        let damaged = [&whole[..], DAMAGE.as_bytes()].concat();
+        std::fs::write(&log, damaged).unwrap();
+        let second = invoke(&registry, "own", br#"{"arguments":["echo second"]}"#);
+        let second = second.await.unwrap();
+        if failure == "continue" {
+            assert_eq!(stdout(&second), "second\n");
+        } else {
+            assert_eq!(crate::harness::code(&second), "audit_unavailable");
+        }
+        if failure == "terminate" {
+            // Nobody wrote `go`: the other request in flight was ended.
+            let long = tokio::time::timeout(std::time::Duration::from_secs(10), long);
+            let long = long.await.unwrap().unwrap();
+            assert_eq!(crate::harness::code(&long), "audit_unavailable");
+        } else {
+            std::fs::write(project.root.join("go"), "").unwrap();
+            let long = long.await.unwrap();
+            assert_eq!(stdout(&long), "out\n");
+            assert!(long.audit_incomplete);
+        }
+        // Only a restart opens a terminated runtime again.
+        let end = std::fs::read(&log).unwrap();
+        let end = end.len() - DAMAGE.len();
+        std::fs::write(&log, &std::fs::read(&log).unwrap()[..end]).unwrap();
+        let third = invoke(&registry, "own", br#"{"arguments":["echo third"]}"#);
+        let third = third.await.unwrap();
+        if failure == "terminate" {
+            assert_eq!(crate::harness::code(&third), "audit_unavailable");
+        } else {
+            assert_eq!(stdout(&third), "third\n");
+            let text = std::fs::read_to_string(&log).unwrap();
+            assert!(text.contains("\"audit_recovered\""), "{failure}");
+            assert!(report(&project, "a.jsonl").is_valid());
+        }
+    }
+}
+
+/// A write root whose folder went away can not be shown to a command.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_can_not_be_made_is_an_error_on_record() {
+    let document = TWO
+        .replace("LOG", "a.jsonl")
+        .replace(
+            r#"<write path="${workspace}"/>"#,
+            r#"<read path="${workspace}"/><write path="${workspace}/made/deep"/>"#,
+        )
+        .replace(
+            r#"format="jsonl" path="${workspace}/a.jsonl" failure="terminate""#,
+            r#"format="session""#,
+        );
+    let project = Project::new(&document);
+    std::fs::create_dir(project.root.join("made")).unwrap();
+    let registry = project.live().await;
+    let call = || async {
+        let input = br#"{"arguments":["echo x"]}"#;
+        invoke(&registry, "own", input).await.unwrap()
+    };
+    assert_eq!(stdout(&call().await), "x\n");
+    std::fs::remove_dir_all(project.root.join("made")).unwrap();
+    let refused = call().await;
+    assert_eq!(crate::harness::code(&refused), "sandbox_unavailable");
+    assert!(
+        refused.text.contains("write root is unavailable"),
+        "{}",
+        refused.text
+    );
+    project.assert_balanced();
+    let records = project.records();
+    let rejected = records.iter().find(|r| r["event"] == "rejected").unwrap();
+    assert_eq!(rejected["stage"], "backend");
 }
