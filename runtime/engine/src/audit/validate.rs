@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use chatmd_policy::strict_json::Json;
 use serde::Serialize;
 
 use super::head::{self, HeadState};
 use super::key::IntegrityKey;
 use super::load::{Loaded, LogFiles, PlacedLine, Record, StoredDigest};
-use super::strict_json::Json;
+
 use crate::output::escape_controls;
 
 /// Most errors that are reported.

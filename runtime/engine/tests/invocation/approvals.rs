@@ -351,7 +351,7 @@ async fn a_fallback_without_a_sandbox_is_in_the_question() {
         .replace(r#"sandbox="required""#, r#"sandbox="preferred""#)
         .replace(
             "<policy default",
-            "<backends merge=\"replace\"><direct/></backends><policy default",
+            "<backends merge=\"replace\"><bubblewrap executable=\"/nowhere/bwrap\"/><direct/></backends><policy default",
         );
     let mut project = Project::new(&document);
     std::fs::create_dir(project.root.join("out")).unwrap();

@@ -200,10 +200,7 @@ async fn limits_hold_for_all_pipelines_together() {
             "output_limit_exceeded",
         ),
     ] {
-        let document = with(limits).replace(
-            r#"<read path="${workspace}"/>"#,
-            r#"<read path="${workspace}"/><read path="/dev/zero"/>"#,
-        );
+        let document = with(limits);
         let project = Project::new(&document);
         let input = serde_json::json!({ "command": command }).to_string();
         assert_eq!(code(&project.call("chain", &input).await), expected);

@@ -148,8 +148,8 @@ async fn killed_commands_are_counted() {
         assert_eq!(last["commands"], 1);
         assert!(last["stdout_bytes"].as_u64().unwrap() > 1 << 20, "{last}");
         // The bytes come after the last regular note.
-        let project = Project::new(&document("wall_time=\"700ms\"", direct));
-        let late = "printf abc; sleep 0.5; printf de >&2; sleep 604.31";
+        let project = Project::new(&document("wall_time=\"2s\"", direct));
+        let late = "printf abc; sleep 0.4; printf de >&2; sleep 604.31";
         assert_eq!(code(&project.call("sh", &script(late)).await), "timed_out");
         let last = project.assert_balanced();
         assert_eq!(

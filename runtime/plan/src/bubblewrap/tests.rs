@@ -501,3 +501,49 @@ fn tmpdir_stays_only_in_a_write_root() {
         assert!(case.plan().unwrap().options.contains(&set), "{value}");
     }
 }
+
+/// Renamed, any folder above a log would take the log along (B2.4 rule 6).
+#[test]
+fn every_folder_between_a_write_root_and_a_log_is_pinned() {
+    let mut case = Case::new();
+    case.cwd = "/home/u/work".into();
+    case.roots = vec![root("/home/u/work", Access::Write)];
+    let log = |path: &str| StatePath {
+        path: path.into(),
+        protection: StateProtection::ReadOnly,
+    };
+    case.state = vec![
+        log("/home/u/work/a.jsonl"),
+        log("/home/u/work/logs/deep/b.jsonl"),
+        log("/home/u/work/.vscode/c.jsonl"),
+    ];
+    case.control = vec![ControlPath {
+        path: "/home/u/work/.vscode".into(),
+        state: ControlState::Present,
+    }];
+    let bound: Vec<(bool, PathBuf)> = case
+        .plan()
+        .unwrap()
+        .options
+        .into_iter()
+        .filter_map(|option| match option {
+            BwrapOption::Bind { dest, .. } | BwrapOption::BindFd { dest, .. } => Some((true, dest)),
+            BwrapOption::RoBind { dest, .. } | BwrapOption::RoBindFd { dest, .. } => {
+                Some((false, dest))
+            }
+            _ => None,
+        })
+        .filter(|(_, dest)| dest.starts_with("/home/u/work"))
+        .collect();
+    let expected = [
+        (true, "/home/u/work"),
+        (false, "/home/u/work/.vscode"),
+        (true, "/home/u/work/logs"),
+        (true, "/home/u/work/logs/deep"),
+        (false, "/home/u/work/a.jsonl"),
+        (false, "/home/u/work/logs/deep/b.jsonl"),
+        (false, "/home/u/work/.vscode/c.jsonl"),
+    ];
+    let expected = expected.map(|(write, path)| (write, PathBuf::from(path)));
+    assert_eq!(bound, expected);
+}
