@@ -1,8 +1,10 @@
 //! Audit logs that a document places where commands write (06b B2.4 rule 6, 08 section 1 P4).
 
+use std::sync::Arc;
+
 use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport, validate};
 use chatmd_runtime::materialise::Registry;
-use chatmd_runtime::pipeline::invoke;
+use chatmd_runtime::pipeline::{Invoked, invoke};
 
 use crate::harness::{Project, stdout};
 
@@ -187,6 +189,19 @@ async fn a_log_in_a_write_root_is_told() {
     }
 }
 
+/// A command that runs until the file `go` appears.
+async fn begin(project: &Project, registry: &Arc<Registry>) -> tokio::task::JoinHandle<Invoked> {
+    let registry = Arc::clone(registry);
+    let text = "echo out; touch begun; until test -e go; do sleep 0.05; done";
+    let input = serde_json::json!({ "arguments": [text] }).to_string();
+    let call =
+        tokio::spawn(async move { invoke(&registry, "own", input.as_bytes()).await.unwrap() });
+    while !project.root.join("begun").exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    call
+}
+
 /// Two whole lines that are no events: no interrupted write leaves that, so the log is not
 /// continued.
 const DAMAGE: &str = "damage\ndamage\n";
@@ -194,22 +209,6 @@ const DAMAGE: &str = "damage\ndamage\n";
 /// A log that can not be written while commands run, under each failure policy (08 section 7.5).
 #[tokio::test(flavor = "multi_thread")]
 async fn each_failure_policy_does_its_part_while_commands_run() {
-    let begin = |project: &Project, registry: &std::sync::Arc<Registry>| {
-        let registry = std::sync::Arc::clone(registry);
-        let text = "echo out; touch begun; until test -e go; do sleep 0.05; done";
-        let input = serde_json::json!({ "arguments": [text] }).to_string();
-        let begun = project.root.join("begun");
-        async move {
-            let call =
-                tokio::spawn(
-                    async move { invoke(&registry, "own", input.as_bytes()).await.unwrap() },
-                );
-            while !begun.exists() {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
-            call
-        }
-    };
     for failure in ["continue", "deny_start", "terminate"] {
         let document = TWO
             .replace("LOG", "a.jsonl")
