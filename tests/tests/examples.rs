@@ -71,6 +71,39 @@ fn the_unsandboxed_example_is_refused_for_its_backend() {
 }
 
 #[test]
+fn a_document_with_a_failing_test_never_runs() {
+    let text = fs::read_to_string(repository().join("corpus/examples/git-status.chatmd")).unwrap();
+    let failing = text.replace("expect match: git status --short", "expect match: git diff");
+    assert_ne!(text, failing);
+    let project = Project::new(&failing);
+    // Before any question of authority: a digest that could not match is not even looked at.
+    let outcome = project.chatmd(&[
+        "run",
+        "--authorize-manifest",
+        &"0".repeat(64),
+        "agent.chatmd",
+        "git_status",
+        "{}",
+    ]);
+    outcome.expect(1);
+    assert!(
+        outcome.stderr.contains("chatmd.test_failed"),
+        "{}",
+        outcome.stderr
+    );
+    let project = Project::new(&text);
+    let outcome = project.chatmd(&[
+        "run",
+        "--authorize-manifest",
+        &"0".repeat(64),
+        "agent.chatmd",
+        "git_status",
+        "{}",
+    ]);
+    outcome.expect(3);
+}
+
+#[test]
 fn git_status_reports_the_work_tree_and_nothing_else_of_git() {
     let text = fs::read_to_string(repository().join("corpus/examples/git-status.chatmd")).unwrap();
     let project = Project::new(&text);

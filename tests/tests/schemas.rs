@@ -61,6 +61,42 @@ fn diagnostics_of_every_error_vector() {
 }
 
 #[test]
+fn reports_of_tests_and_lines_beside_a_document() {
+    let document = "<shell_access id=\"r\"><policy default=\"deny\"/>\
+                    <!-- expect deny: ls --><!-- expect allow: git push --></shell_access>\n";
+    let line = json!({"id": "p7", "runtime": "r", "expect": "deny", "argv": ["git", "push"],
+        "default": true, "given": ["env A=b"], "platform": ["linux"], "stdin": 0});
+    let project = Project::new(document);
+    project.write("agent.chatmd.tests.jsonl", &format!("{line}\n"));
+    let sidecar = schema(&project, &["tests-sidecar"]);
+    valid(&sidecar, &line, "line");
+    for wrong in [
+        json!({"runtime": "r", "expect": "deny"}),
+        json!({"runtime": "r", "expect": "deny", "command": "x", "argv": ["x"]}),
+        json!({"expect": "deny", "command": "x"}),
+        json!({"runtime": "r", "expect": "denied", "command": "x"}),
+        json!({"runtime": "r", "expect": "deny", "command": "x", "comment": "x"}),
+    ] {
+        assert!(!sidecar.is_valid(&wrong), "{wrong}");
+    }
+    let report = schema(&project, &["test-report"]);
+    let outcome = project.chatmdc(&[
+        "test",
+        "--format",
+        "json",
+        "--coverage",
+        "--mutate",
+        "agent.chatmd",
+    ]);
+    outcome.expect(1);
+    let mut value: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    valid(&report, &value, "report");
+    assert_eq!(value["cases"].as_array().unwrap().len(), 3);
+    value["cases"][0]["status"] = json!("fine");
+    assert!(!report.is_valid(&value));
+}
+
+#[test]
 fn sarif_of_every_error_vector() {
     let schema = sarif_schema();
     assert!(jsonschema::meta::is_valid(&schema));

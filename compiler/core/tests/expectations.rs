@@ -353,6 +353,22 @@ fn directives_leave_the_payload_alone() {
 }
 
 #[test]
+fn no_report_shows_a_literal_secret() {
+    let document = with("expect allow [runtime=dev]: git push hunter2-hunter2").replace(
+        "<policy",
+        "<secrets><literal value=\"hunter2-hunter2\"/></secrets><policy",
+    );
+    let compilation = one(&document);
+    let failed = compilation
+        .diagnostics
+        .iter()
+        .find(|found| found.code == "chatmd.test_failed")
+        .unwrap();
+    assert!(failed.notes[0].contains("***"), "{:?}", failed.notes);
+    assert!(!format!("{failed:?}").contains("hunter2"));
+}
+
+#[test]
 fn results_are_the_same_for_every_platform_that_is_compiled_for() {
     let document = with("expect allow [runtime=dev]:\n  ls\n  git push\n  cargo build");
     let results = |platform| {

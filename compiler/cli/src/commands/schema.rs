@@ -105,8 +105,16 @@ const SCHEMAS: &[(&str, Source, &str)] = &[
     ),
     ("eval", NotBuilt, "decision trace of `chatmdc eval`"),
     ("trace", NotBuilt, "steps of a decision"),
-    ("test-report", NotBuilt, "report of `chatmdc test`"),
-    ("tests-sidecar", NotBuilt, "tests beside a document"),
+    (
+        "test-report",
+        Text(include_str!("../../schemas/test-report.json")),
+        "report of `chatmdc test`",
+    ),
+    (
+        "tests-sidecar",
+        Text(include_str!("../../schemas/tests-sidecar.json")),
+        "tests beside a document",
+    ),
     ("denial-report", NotBuilt, "report of `chatmdc why`"),
     (
         "semantic-diff",

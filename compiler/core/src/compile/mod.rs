@@ -24,7 +24,7 @@ pub use chatmd_syntax::{LineIndex, Position, Span};
 pub use findings::{MAX_DIAGNOSTICS, from_syntax};
 pub use position::Location;
 pub use standalone::Standalone;
-pub use tested::{TestSelection, Tested};
+pub use tested::{Secrets, TestSelection, Tested};
 
 /// What a compilation depends on beside its files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -289,10 +289,8 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
         suite,
         ..Tested::default()
     };
-    if sound && let Some(tests) = &options.options(db).tests {
-        tested.run = tested::run(db, root, options);
-        let subject = tested::subject(db, root, options.options(db), tests);
-        tested.manifest = subject.manifest.clone();
+    if sound {
+        tested.fill(db, root, options);
     }
     found.extend(tested.suite.diagnostics.iter().cloned());
     found.extend(tested.run.diagnostics.iter().cloned());

@@ -10,7 +10,7 @@ use crate::diagnostics::{Diagnostic, FileIndex, Place};
 use crate::expand::expand;
 use crate::expectations::{self, Suite, TestRun};
 use crate::manifest::{Manifest, Platform};
-use crate::resolve::Resolution;
+use crate::resolve::{Material, Resolution};
 use chatmd_syntax::Span;
 
 /// Which tests are run with a compilation.
@@ -41,8 +41,56 @@ pub struct Tested {
     pub suite: Arc<Suite>,
     /// What became of them.
     pub run: Arc<TestRun>,
+    /// Literal secrets of the document, longest first: no report shows one.
+    pub secrets: Arc<Secrets>,
     /// What they ran against, whether or not they passed. Nothing is authorised by it.
     pub manifest: Option<Arc<Manifest>>,
+}
+
+/// Literal secrets; their `Debug` form shows nothing.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Vec<String>);
+
+impl core::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Secrets(…)")
+    }
+}
+
+impl Secrets {
+    fn of(material: &Material) -> Self {
+        let values = material.literals.values().map(|secret| secret.0.clone());
+        let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        values.dedup();
+        Self(values)
+    }
+
+    /// The text with stars in the place of every secret.
+    pub fn redact(&self, text: &str) -> String {
+        let mut shown = text.to_owned();
+        for value in &self.0 {
+            if shown.contains(value.as_str()) {
+                shown = shown.replace(value.as_str(), "***");
+            }
+        }
+        shown
+    }
+
+    /// Redacts what the finding of a test says.
+    fn redact_finding(&self, found: &mut Diagnostic) {
+        if self.0.is_empty() {
+            return;
+        }
+        let texts = std::iter::once(&mut found.message)
+            .chain([&mut found.primary.text])
+            .chain(found.secondary.iter_mut().map(|label| &mut label.text))
+            .chain(&mut found.hints)
+            .chain(&mut found.notes);
+        for text in texts {
+            *text = self.redact(text);
+        }
+    }
 }
 
 /// A file of tests as it was read.
@@ -148,7 +196,7 @@ fn runnable<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<S
 
 /// Runs all tests. Depends on what the document declares and on its tests, not on its prose.
 #[salsa::tracked(returns(clone))]
-pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<TestRun> {
+fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> Arc<TestRun> {
     let suite = runnable(db, root, options);
     let compile = options.options(db);
     let Some(tests) = &compile.tests else {
@@ -159,19 +207,38 @@ pub(super) fn run<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) ->
     }
     let resolution = subject(db, root, compile, tests);
     match &resolution.manifest {
-        Some(manifest) => Arc::new(expectations::run_all(
-            manifest,
-            &resolution.places,
-            &suite,
-            tests.platform,
-        )),
+        Some(manifest) => {
+            let places = &resolution.places;
+            let mut run = expectations::run_all(manifest, places, &suite, tests.platform);
+            let secrets = Secrets::of(&resolution.material);
+            for found in &mut run.diagnostics {
+                secrets.redact_finding(found);
+            }
+            for reason in run.results.iter_mut().filter_map(|it| it.reason.as_mut()) {
+                *reason = secrets.redact(reason);
+            }
+            Arc::new(run)
+        }
         None => Arc::default(),
+    }
+}
+
+impl Tested {
+    /// Fills in the results.
+    pub(super) fn fill<'db>(&mut self, db: &'db dyn Db, root: Root, options: OptionsKey<'db>) {
+        let compile = options.options(db);
+        if let Some(tests) = &compile.tests {
+            self.run = run(db, root, options);
+            let subject = subject(db, root, compile, tests);
+            self.secrets = Arc::new(Secrets::of(&subject.material));
+            self.manifest = subject.manifest.clone();
+        }
     }
 }
 
 /// What tests run against: the document as the platform of the tests has it, so that the results
 /// are the same on every machine, whatever it compiles for.
-pub(super) fn subject(
+fn subject(
     db: &dyn Db,
     root: Root,
     options: &CompileOptions,

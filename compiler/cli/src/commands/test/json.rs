@@ -121,7 +121,9 @@ fn case(document: &Tested<'_>, result: &Selected<'_>, verbose: bool) -> JsonCase
         traced = trace(manifest, &tested.suite, result.result, document.compilation);
     }
     if let Some(trace) = &mut traced {
-        trace.visit_strings(&mut |text| *text = SafeText::lines(text).into_string());
+        trace.visit_strings(&mut |text| {
+            *text = SafeText::lines(&tested.secrets.redact(text)).into_string();
+        });
     }
     JsonCase {
         file: safe(&result.at.file.display),

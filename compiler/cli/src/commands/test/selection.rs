@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use chatmd_compiler::Compilation;
-use chatmd_compiler::compile::Location;
+use chatmd_compiler::compile::{Location, Secrets};
 use chatmd_compiler::diagnostics::Place;
 use chatmd_compiler::expectations::{Case, CaseResult, Status};
 use serde::Serialize;
@@ -17,6 +17,7 @@ pub(super) struct Selected<'a> {
     pub(super) case: &'a Case,
     pub(super) result: &'a CaseResult,
     pub(super) at: Location<'a>,
+    secrets: &'a Secrets,
 }
 
 impl Selected<'_> {
@@ -46,6 +47,10 @@ impl Selected<'_> {
 
     /// What people call it: its id in a file of tests, else its name.
     pub(super) fn title(&self) -> String {
+        self.secrets.redact(&self.called())
+    }
+
+    fn called(&self) -> String {
         match (&self.case.options.name, &self.case.id) {
             (None, Some(id)) => format!("{id}: {}", self.case.text.shown()),
             _ => self.case.name(),
@@ -61,7 +66,12 @@ pub(super) fn results(compilation: &Compilation) -> Vec<Selected<'_>> {
         .filter_map(|result| {
             let case = tested.suite.cases.get(result.case)?;
             let at = compilation.locate(case.at)?;
-            Some(Selected { case, result, at })
+            Some(Selected {
+                case,
+                result,
+                at,
+                secrets: &tested.secrets,
+            })
         })
         .collect()
 }
