@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod check;
+mod documents;
 mod eval;
 mod repl;
 #[path = "../support/mod.rs"]
