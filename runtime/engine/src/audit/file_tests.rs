@@ -406,6 +406,36 @@ fn the_state_folder_remembers_a_log_that_was_removed_between_runs() {
     assert_eq!(codes(&with_anchors()), ["shell.audit_truncated"]);
 }
 
+/// The folder of a log may be a link that a command can turn elsewhere.
+#[test]
+fn a_link_that_is_turned_does_not_make_a_new_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::create_dir(at("one")).unwrap();
+    std::fs::create_dir(at("two")).unwrap();
+    symlink("one", at("logs")).unwrap();
+    let path = at("logs/log.jsonl");
+    let start = || {
+        let target = super::sink::Target::jsonl(path.clone());
+        let mut options = super::sink::tests::options(target, AuditContent::Redacted);
+        options.anchors = Some(at("heads"));
+        AuditSink::open(options)
+    };
+    let (sink, _) = start().unwrap();
+    sink.emit(&finished()).unwrap();
+    std::fs::remove_file(at("logs")).unwrap();
+    symlink("two", at("logs")).unwrap();
+    // The host that runs goes on in its own place.
+    sink.emit(&finished()).unwrap();
+    assert!(check(&at("one/log.jsonl")).is_valid());
+    assert!(!at("two/log.jsonl").exists());
+    // The next one knows what stood under that name.
+    let (next, warnings) = start().unwrap();
+    assert_eq!(warnings[0].code, "shell.audit_truncated");
+    assert_eq!(next.last().unwrap().sequence, 3);
+    assert_eq!(codes(&check(&path)), ["shell.audit_truncated"]);
+}
+
 #[test]
 fn log_opened_tells_whether_it_continues_a_file() {
     let directory = tempfile::tempdir().unwrap();

@@ -103,12 +103,29 @@ impl Head {
     }
 }
 
-/// Place of the second head record of `log` below `anchors`. The same for every spelling of the
-/// path that leads to the same folder.
-pub fn anchor_path(anchors: &Path, log: &Path) -> PathBuf {
-    let located = located(log);
-    let name = sha256_hex(located.as_os_str().as_encoded_bytes());
-    anchors.join(format!("{name}.head"))
+/// Places of the second head records of `log` below `anchors`: one for the folder that its path
+/// leads to, and one for the path as given. Where they differ there is a link on the way, and a link
+/// that is turned elsewhere must not make a new log of an old one.
+pub fn anchor_paths(anchors: &Path, log: &Path) -> Vec<PathBuf> {
+    let given = std::path::absolute(log).unwrap_or_else(|_| log.to_owned());
+    let mut paths = vec![located(log), given];
+    paths.dedup();
+    let named = paths.iter().map(|path| {
+        let name = sha256_hex(path.as_os_str().as_encoded_bytes());
+        anchors.join(format!("{name}.head"))
+    });
+    named.collect()
+}
+
+/// The newest of the second head records.
+pub(crate) fn read_anchored(
+    anchors: &Path,
+    log: &Path,
+    key: Option<&IntegrityKey>,
+) -> Option<HeadState> {
+    let states = anchor_paths(anchors, log).into_iter();
+    let states = states.map(|path| read_at(&path, key));
+    states.max_by_key(|state| state.ok().map(|head| head.sequence))
 }
 
 /// `log` in the folder that its own path leads to now.

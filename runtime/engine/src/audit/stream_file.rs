@@ -39,8 +39,8 @@ struct Memory {
     known: Option<Last>,
     /// The log has vanished under this process, and its user has been told by an error.
     told: bool,
-    /// The head record in the state folder: its path, and the file once it is open.
-    anchor: Option<(PathBuf, Option<File>)>,
+    /// The head records in the state folder: their paths, and the files once they are open.
+    anchors: Vec<(PathBuf, Option<File>)>,
 }
 
 /// The state that is known while nobody else has appended.
@@ -83,10 +83,10 @@ impl StreamFile {
             ));
         }
         secure_file::create_parents(&path).map_err(open_failed)?;
+        let anchors = anchors.map(|anchors| head::anchor_paths(anchors, &path));
         // A link above that is turned elsewhere later does not move the log.
         let path = head::located(&path);
         let lock = LockFile::of(&path).map_err(open_failed)?;
-        let anchor = anchors.map(|anchors| (head::anchor_path(anchors, &path), None));
         Ok(Self {
             path,
             rotation,
@@ -94,7 +94,11 @@ impl StreamFile {
             lock,
             open: None,
             memory: Memory {
-                anchor,
+                anchors: anchors
+                    .into_iter()
+                    .flatten()
+                    .map(|path| (path, None))
+                    .collect(),
                 ..Memory::default()
             },
         })
@@ -208,7 +212,7 @@ impl Appender<'_> {
         if let Err(error) = overwrite(&beside, &mut opened.head, &record) {
             self.head_problem = Some(error);
         }
-        if let Some((path, file)) = &mut self.memory.anchor {
+        for (path, file) in &mut self.memory.anchors {
             let made = match file {
                 Some(_) => Ok(()),
                 None => secure_file::create_parents(path),
@@ -317,22 +321,23 @@ impl Appender<'_> {
         })
     }
 
-    fn anchored(&self) -> Option<Last> {
-        let (path, _) = self.memory.anchor.as_ref()?;
-        self.record(path)
+    /// What the records in the state folder say, each with its path.
+    fn anchored(&self) -> impl Iterator<Item = (Last, &Path)> {
+        let anchors = self.memory.anchors.iter();
+        anchors.filter_map(|(path, _)| Some((self.record(path)?, path.as_path())))
     }
 
     /// A record that is ahead of the file, or that names another event, proves a change.
     fn check_end(&self, last: &Last) -> Result<(), AuditError> {
-        let records = [
-            (self.record(&head::head_path(self.path)), "the head record"),
-            (self.anchored(), "the head record in the state folder"),
-            (self.memory.known.clone(), "this process"),
-        ];
-        for (record, who) in records {
-            let Some(record) = record else {
-                continue;
-            };
+        let beside = self.record(&head::head_path(self.path));
+        let known = self.memory.known.clone();
+        let named = [(beside, "the head record"), (known, "this process")];
+        let named = named.into_iter();
+        let named = named.filter_map(|(record, who)| Some((record?, who.to_owned())));
+        let anchored = self
+            .anchored()
+            .map(|(record, path)| (record, format!("the head record {}", path.display())));
+        for (record, who) in named.chain(anchored) {
             if record.sequence > last.sequence {
                 return Err(self.changed(&format!("{who} knows newer events: they were removed")));
             }
@@ -351,7 +356,8 @@ impl Appender<'_> {
     /// what follows continues the lost chain in a new file, which can so never pass for a whole one.
     fn lost_end(&mut self) -> Result<Option<Last>, AuditError> {
         let beside = self.record(&head::head_path(self.path));
-        let anchored = self.anchored();
+        let anchored = self.anchored().map(|(record, _)| record);
+        let anchored = anchored.max_by_key(|last| last.sequence);
         if self.memory.known.is_some() {
             if !std::mem::replace(&mut self.memory.told, true) {
                 return Err(AuditError::new(

@@ -172,7 +172,9 @@ fn newest_head(path: &Path, options: ValidationOptions<'_>) -> HeadState {
     let Some(anchors) = options.anchors else {
         return beside;
     };
-    let anchored = head::read_at(&head::anchor_path(anchors, path), options.key);
+    let Some(anchored) = head::read_anchored(anchors, path, options.key) else {
+        return beside;
+    };
     let sequence = |state: &HeadState| state.ok().map(|head| head.sequence);
     if sequence(&anchored) > sequence(&beside) {
         anchored
