@@ -45,6 +45,13 @@ impl Journal {
         }
     }
 
+    /// A journal whose sink can not be opened, which the document accepts: every event is lost.
+    pub fn lost(failure: AuditFailure, warnings: Arc<Warnings>) -> Self {
+        let journal = Self::new(None, failure, warnings);
+        journal.incomplete.store(true, Ordering::Relaxed);
+        journal
+    }
+
     /// The same with the file that it writes, which no command may change.
     pub fn at(self, path: Option<PathBuf>) -> Self {
         Self { path, ..self }

@@ -62,7 +62,7 @@ pub(super) fn open(
         }
         Err(problem) if declared.failure == AuditFailure::Continue => {
             warnings.add(problem.code, &problem.message);
-            Ok(Journal::new(None, declared.failure, warnings))
+            Ok(Journal::lost(declared.failure, warnings))
         }
         Err(problem) => Err(problem),
     }

@@ -289,3 +289,26 @@ async fn a_plan_that_can_not_be_made_is_an_error_on_record() {
     let rejected = records.iter().find(|r| r["event"] == "rejected").unwrap();
     assert_eq!(rejected["stage"], "backend");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_can_not_be_opened_stops_all_but_who_goes_on_without() {
+    for failure in ["continue", "deny_start", "terminate"] {
+        let document = TWO
+            .replace("${workspace}/LOG", "/proc/nowhere/a.jsonl")
+            .replace(r#"failure="terminate""#, &format!("failure=\"{failure}\""));
+        let project = Project::new(&document);
+        let live = project.try_live().await;
+        if failure != "continue" {
+            let problems = live.unwrap_err();
+            assert_eq!(problems[0].code, "shell.audit_open_failed", "{failure}");
+            continue;
+        }
+        let registry = live.unwrap();
+        let input = br#"{"arguments":["echo out"]}"#;
+        let invoked = invoke(&registry, "own", input).await.unwrap();
+        assert_eq!(stdout(&invoked), "out\n");
+        assert!(invoked.audit_incomplete);
+        let other = invoke(&registry, "other", input).await.unwrap();
+        assert!(!other.audit_incomplete);
+    }
+}
