@@ -35,6 +35,8 @@ const STEPS: &[Step] = &[
 pub fn run(words: &[String]) -> Result<()> {
     let seconds = fuzz_seconds(words)?;
     ensure(TEST_TOOLS)?;
+    // Known at once, so not told after all the checks.
+    fuzz::check_lock()?;
     for step in STEPS {
         println!("\n== {}", step.title());
         let started = Instant::now();

@@ -73,13 +73,10 @@ pub fn fuzz(targets: &[&str], seconds: u32) -> Result<()> {
     .run(targets)
 }
 
-/// Builds every target and gives the folder of the programs.
-///
-/// The compiler is the stable one of the repository: the switches of sanitizers and coverage are
-/// asked of it with `RUSTC_BOOTSTRAP`, so that nothing depends on a nightly compiler of some day.
-fn build(folder: &Path) -> Result<PathBuf> {
+/// Fails when the lock file of `fuzz/`, a workspace of its own, lags behind a dependency of the others:
+/// `cargo fuzz` would bring it up to date without a word.
+pub fn check_lock() -> Result<()> {
     let manifest = root().join("fuzz/Cargo.toml");
-    // `cargo fuzz` would bring a stale lock file up to date without a word.
     let locked = capture(
         cargo()
             .args(["metadata", "--format-version=1", "--locked"])
@@ -92,6 +89,15 @@ fn build(folder: &Path) -> Result<PathBuf> {
          fuzz/Cargo.toml` repairs it):\n{}",
         String::from_utf8_lossy(&locked.stderr)
     );
+    Ok(())
+}
+
+/// Builds every target and gives the folder of the programs.
+///
+/// The compiler is the stable one of the repository: the switches of sanitizers and coverage are
+/// asked of it with `RUSTC_BOOTSTRAP`, so that nothing depends on a nightly compiler of some day.
+fn build(folder: &Path) -> Result<PathBuf> {
+    check_lock()?;
     let triple = host()?;
     let target = folder.join("build");
     process::run(
