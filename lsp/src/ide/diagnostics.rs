@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use chatmd_compiler::compile::{CompiledFile, Span};
-use chatmd_compiler::db::{Db, Root};
+use chatmd_compiler::compile::{CompiledFile, Span, syntax_only};
+use chatmd_compiler::db::{self, Db, Root};
 use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, Fix, IMPORTED_HERE, Place, Severity};
 use chatmd_compiler::expand::expand;
 use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
@@ -14,6 +14,8 @@ use chatmd_compiler::{Compilation, CompileOptions, SafeText, compile};
 const MAX_RELATED: usize = 20;
 /// Hints that are added to a message.
 const MAX_HINTS: usize = 2;
+/// Largest document of which more is looked at than its syntax, in bytes (spec 11 section 2.4).
+const MAX_ANALYSED: u64 = 8 << 20;
 
 /// A compiled document and which file each of its files is.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Analysis {
     pub compilation: Arc<Compilation>,
     /// Canonical path of each file of the compilation, root first.
     pub canonical: Arc<[Utf8PathBuf]>,
+    /// The document is so large that only its syntax was looked at.
+    pub reduced: bool,
 }
 
 /// Extra meaning of a finding.
@@ -91,10 +95,18 @@ pub struct Finding {
 
 /// Compiles a document.
 pub fn analyse(db: &dyn Db, root: Root, options: &CompileOptions) -> Analysis {
+    if db::size(db, root.file(db)) > MAX_ANALYSED {
+        return Analysis {
+            compilation: syntax_only(db, root),
+            canonical: Arc::from([root.file(db).path(db).clone()]),
+            reduced: true,
+        };
+    }
     let compilation = compile(db, root, options);
     Analysis {
         compilation,
         canonical: canonical_paths(db, root),
+        reduced: false,
     }
 }
 
@@ -115,7 +127,28 @@ impl Analysis {
     /// Every finding in the compiler's order.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
         let all = self.compilation.diagnostics.iter();
-        all.filter_map(|found| self.finding(found))
+        let note = self.reduced.then(|| self.reduced_note());
+        note.into_iter()
+            .chain(all.filter_map(|found| self.finding(found)))
+    }
+
+    /// On the first line, what is missing.
+    fn reduced_note(&self) -> Finding {
+        let first = self.file(FileIndex(0)).map(|file| file.lines().line(0));
+        Finding {
+            file: FileIndex(0),
+            span: first.unwrap_or_default(),
+            code: "chatmd.lsp.analysis_reduced",
+            detail: None,
+            severity: Severity::Note,
+            in_script: false,
+            message: "the document is larger than 8 MiB, so only its syntax is checked here; \
+                      `chatmdc check` checks everything"
+                .to_owned(),
+            tag: None,
+            related: Vec::new(),
+            repairs: Vec::new(),
+        }
     }
 
     /// Notes on the imports that lead to files with errors, for files that `shown` does not hold:

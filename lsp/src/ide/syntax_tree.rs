@@ -7,11 +7,20 @@ use chatmd_syntax::{Name, Node, NodeId, Tree};
 /// Longest answer, in bytes; what is left out is said.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Nodes between two looks at whether anyone still wants the answer.
+const CHECK_EVERY: usize = 1_000;
+
 /// The tree, one node a line, indented by depth, and behind it the whole text between two marks.
-pub fn render(tree: &Tree) -> String {
+/// `check` is called now and then and may unwind.
+pub fn render(tree: &Tree, check: &dyn Fn()) -> String {
+    let mut seen = 0_usize;
     let mut out = String::new();
     let mut stack: Vec<(NodeId, usize)> = tree.top.iter().rev().map(|id| (*id, 0)).collect();
     while let Some((id, depth)) = stack.pop() {
+        seen += 1;
+        if seen.is_multiple_of(CHECK_EVERY) {
+            check();
+        }
         if out.len() > MAX_BYTES {
             out.push_str("…\n");
             break;

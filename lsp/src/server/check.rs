@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use chatmd_compiler::compile::MAX_DIAGNOSTICS;
 use chatmd_compiler::db::{Database, Root};
 use chatmd_compiler::diagnostics::FileIndex;
 use salsa::Cancelled;
-use tower_lsp::ls_types::{Diagnostic, Uri};
+use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Uri};
 
 use super::convert::Converter;
 use super::publish::Publication;
@@ -31,6 +32,8 @@ pub struct Open {
     pub due: bool,
     /// The client was sent a set before.
     pub sent: bool,
+    /// Settings of its folder.
+    pub settings: Arc<Settings>,
 }
 
 /// What a check knows when it is done.
@@ -50,10 +53,15 @@ pub struct Check {
     pub open: Vec<Open>,
     /// Results of the last check.
     pub previous: Arc<Results>,
-    /// Settings.
-    pub settings: Arc<Settings>,
     /// How the client counts.
     pub encoding: Encoding,
+}
+
+/// The documents as the compiler sees them.
+#[derive(Default)]
+pub struct Analysed {
+    analyses: HashMap<Uri, Analysis>,
+    panicked: Vec<Uri>,
 }
 
 /// What came out.
@@ -76,23 +84,39 @@ enum Stopped {
     Panicked,
 }
 
+fn one(db: &Database, root: Root, settings: &Settings) -> Result<Analysis, Stopped> {
+    let work = || analyse(db, root, &settings.options);
+    match catch_unwind(AssertUnwindSafe(|| {
+        Cancelled::catch(AssertUnwindSafe(work))
+    })) {
+        Ok(Ok(analysis)) => Ok(analysis),
+        Ok(Err(Cancelled::PropagatedPanic)) | Err(_) => Err(Stopped::Panicked),
+        Ok(Err(_)) => Err(Stopped::Outdated),
+    }
+}
+
 impl Check {
-    /// Runs the check. `None`: a newer one will run.
-    pub fn run(&self, db: &Database) -> Option<Checked> {
-        let mut analyses = HashMap::with_capacity(self.open.len());
-        let mut panicked = Vec::new();
+    /// Looks at every document. `None`: a newer check will run.
+    pub fn analyse(&self, db: &Database) -> Option<Analysed> {
+        let mut analysed = Analysed::default();
         for document in &self.open {
             let Some(root) = document.root else { continue };
-            match self.one(db, root) {
+            match one(db, root, &document.settings) {
                 Ok(analysis) => {
-                    analyses.insert(document.uri.clone(), analysis);
+                    analysed.analyses.insert(document.uri.clone(), analysis);
                 }
                 Err(Stopped::Outdated) => return None,
-                Err(Stopped::Panicked) => panicked.push(document.uri.clone()),
+                Err(Stopped::Panicked) => analysed.panicked.push(document.uri.clone()),
             }
         }
+        Some(analysed)
+    }
+
+    /// Makes the sets. Needs no snapshot any more, so no write waits for it.
+    pub fn finish(&self, analysed: Analysed) -> Checked {
+        let Analysed { analyses, panicked } = analysed;
         let sets = self.sets(&analyses);
-        Some(Checked {
+        Checked {
             generation: self.generation,
             results: Results {
                 analyses,
@@ -100,17 +124,6 @@ impl Check {
             },
             sets,
             panicked,
-        })
-    }
-
-    fn one(&self, db: &Database, root: Root) -> Result<Analysis, Stopped> {
-        let work = || analyse(db, root, &self.settings.options);
-        match catch_unwind(AssertUnwindSafe(|| {
-            Cancelled::catch(AssertUnwindSafe(work))
-        })) {
-            Ok(Ok(analysis)) => Ok(analysis),
-            Ok(Err(Cancelled::PropagatedPanic)) | Err(_) => Err(Stopped::Panicked),
-            Ok(Err(_)) => Err(Stopped::Outdated),
         }
     }
 
@@ -126,12 +139,12 @@ impl Check {
         let due: Vec<&Open> = self.open.iter().filter(due).collect();
         let readers = self.readers(analyses, &due);
         let uri_of = |path: &Utf8Path| by_key.get(path).map(|uri| (*uri).clone());
-        let converter = Converter {
-            encoding: self.encoding,
-            settings: &self.settings,
-            uri_of: &uri_of,
-        };
         let publication = |document: &&Open| {
+            let converter = Converter {
+                encoding: self.encoding,
+                settings: &document.settings,
+                uri_of: &uri_of,
+            };
             let diagnostics = set_of(document, analyses, &readers, &converter, &by_key);
             // A file that is no document says nothing until a document finds something in it.
             let speaks = analyses.contains_key(&document.uri) || document.sent;
@@ -205,6 +218,33 @@ impl Check {
     }
 }
 
+/// Keeps [`MAX_DIAGNOSTICS`] findings of a file, worse ones before others, and says so.
+fn cap(set: &mut Vec<Diagnostic>) {
+    // The compiler's own last finding may be the one that says so.
+    if set.len() <= MAX_DIAGNOSTICS + 1 {
+        return;
+    }
+    let code = NumberOrString::String("chatmd.too_many_diagnostics".to_owned());
+    set.retain(|one| one.code.as_ref() != Some(&code));
+    if set.len() <= MAX_DIAGNOSTICS {
+        return;
+    }
+    // Stable: what is equally bad stays in the order in which it was found.
+    set.sort_by_key(|one| one.severity.unwrap_or(DiagnosticSeverity::ERROR));
+    let hidden = set.split_off(MAX_DIAGNOSTICS);
+    let place = hidden.first().map(|one| one.range).unwrap_or_default();
+    set.push(Diagnostic {
+        range: place,
+        severity: Some(DiagnosticSeverity::ERROR),
+        code: Some(code),
+        source: Some("chatmd".to_owned()),
+        message: format!(
+            "more than {MAX_DIAGNOSTICS} findings; the first that is not shown is here"
+        ),
+        ..Diagnostic::default()
+    });
+}
+
 /// The whole set of a document: what it shows on its own, what other open documents find in it,
 /// and which of its imports hide errors.
 fn set_of(
@@ -241,5 +281,38 @@ fn set_of(
         let here = analysis.findings().filter(|found| found.file == *file);
         here.for_each(|found| add(converter.diagnostic(analysis, &found)));
     }
+    cap(&mut set);
     set
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_file_shows_a_thousand_findings_errors_first() {
+        let one = |severity, line: u32| Diagnostic {
+            severity: Some(severity),
+            message: line.to_string(),
+            ..Diagnostic::default()
+        };
+        let notes = (0..900).map(|line| one(DiagnosticSeverity::INFORMATION, line));
+        let errors = (900..1_100).map(|line| one(DiagnosticSeverity::ERROR, line));
+        let all: Vec<_> = notes.chain(errors).collect();
+        // The compiler's own limit is a thousand and the finding that says so.
+        let mut few = all[..=MAX_DIAGNOSTICS].to_vec();
+        cap(&mut few);
+        assert_eq!(few, all[..=MAX_DIAGNOSTICS]);
+        let mut set = all;
+        cap(&mut set);
+        assert_eq!(set.len(), MAX_DIAGNOSTICS + 1);
+        assert_eq!(
+            (set[0].message.as_str(), set[200].message.as_str()),
+            ("900", "0")
+        );
+        let last = set.last().unwrap();
+        assert!(last.message.contains("1000 findings"), "{}", last.message);
+    }
 }

@@ -5,6 +5,7 @@
 //! nothing else moves any more.
 
 use std::io::{BufRead, BufReader, Read};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
@@ -17,6 +18,9 @@ use super::output::Output;
 const MAX_HEADER: u64 = 8 << 10;
 /// Longest body of a message, in bytes.
 const MAX_BODY: u64 = 128 << 20;
+
+/// How long an answer waits for room in the output queue.
+const ROOM_LIMIT: Duration = Duration::from_secs(1);
 
 /// Why the stream can not be read on.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,14 +56,14 @@ pub fn read(
         let next = match inspect(&body) {
             // The framework is silent about these; a request must have an answer all the same.
             Ok(Message::Request(method, Some(id))) if method.starts_with("$/") => {
-                respond(output, id, Error::method_not_found());
+                respond(output, id, Error::method_not_found(), log);
                 continue;
             }
             Ok(Message::Request(method, _)) => session.step(&method),
             Ok(Message::Response) => None,
             Err(error) => {
                 log.warn(&format!("a message was not understood: {}", error.message));
-                respond(output, Id::Null, error);
+                respond(output, Id::Null, error, log);
                 continue;
             }
         };
@@ -122,10 +126,14 @@ fn inspect(body: &[u8]) -> Result<Message, Error> {
     )
 }
 
-fn respond(output: &Output, id: Id, error: Error) {
+/// Answers past the framework. A client that sends nonsense and does not read is waited for, and not
+/// for ever: its `exit` has to be seen.
+fn respond(output: &Output, id: Id, error: Error, log: &Log) {
     let response = Response::from_error(id, error);
-    if let Ok(body) = serde_json::to_vec(&response) {
-        output.push(framed(&body));
+    if let Ok(body) = serde_json::to_vec(&response)
+        && !output.push_within(framed(&body), ROOM_LIMIT)
+    {
+        log.warn("an answer was dropped: the client does not read");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::Utf8PathBuf;
 use crossbeam_channel::Sender;
@@ -24,10 +24,8 @@ use tower_lsp::ls_types::{
 use super::client::ClientTasks;
 use super::convert;
 use super::life::{self, End};
-use super::log::Log;
 use super::pool::Lane;
-use super::requests::{Ask, CancelOnDrop, MAX_WAITING, Request, busy, cancelled};
-use super::settings::Settings;
+use super::requests::{Ask, CancelOnDrop, Request, cancelled};
 use super::writer::{Configuration, Event};
 
 /// The handlers.
@@ -38,12 +36,10 @@ pub struct Handlers {
     pub client: ClientTasks,
     /// How the process ends.
     pub end: End,
-    /// The log.
-    pub log: Log,
-    /// Requests that wait for an answer.
-    pub waiting: Arc<AtomicUsize>,
     /// Whether the client lets files be watched.
     pub watches_files: AtomicBool,
+    /// Whether the client lets settings be watched.
+    pub watches_settings: AtomicBool,
     /// The parent is watched already.
     pub parent: OnceLock<u32>,
 }
@@ -57,12 +53,20 @@ pub struct SyntaxTreeParams {
 
 /// Parameters of the test request that takes its time.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SlowParams {
     milliseconds: u64,
     #[serde(default)]
     urgent: bool,
     #[serde(default)]
     background: bool,
+    text_document: Option<TextDocumentIdentifier>,
+}
+
+/// Parameters of the test notification that lowers the limit of memory.
+#[derive(Deserialize)]
+pub struct MemoryParams {
+    bytes: u64,
 }
 
 impl Handlers {
@@ -72,12 +76,8 @@ impl Handlers {
     }
 
     async fn ask(&self, ask: Ask) -> Result<Value> {
-        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
-            self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err(busy());
-        }
         let (request, answer) = Request::new(ask);
-        let guard = CancelOnDrop(Arc::clone(&request), Arc::clone(&self.waiting));
+        let guard = CancelOnDrop(Arc::clone(&request));
         self.push(Event::Asked(request));
         let answer = answer.await.unwrap_or_else(|_| Err(cancelled()));
         drop(guard);
@@ -97,20 +97,33 @@ impl Handlers {
             _ => Lane::Normal,
         };
         let milliseconds = params.milliseconds;
-        self.ask(Ask::Slow { lane, milliseconds }).await
+        let document = params.text_document.map(|document| document.uri);
+        let ask = Ask::Slow {
+            lane,
+            milliseconds,
+            document,
+        };
+        self.ask(ask).await
+    }
+
+    /// `chatmd/test/waited`.
+    pub async fn waited(&self, _: Value) -> Result<Value> {
+        self.ask(Ask::Waited).await
+    }
+
+    /// `chatmd/test/panicAtNextEdit`.
+    pub async fn panic_at_next_edit(&self, _: Value) {
+        self.push(Event::PanicAtNextEdit);
+    }
+
+    /// `chatmd/test/memoryLimit`.
+    pub async fn memory_limit(&self, params: MemoryParams) {
+        self.push(Event::MemoryLimit(params.bytes));
     }
 
     /// `chatmd/test/panic`.
     pub async fn panic(&self, _: Value) -> Result<Value> {
         self.ask(Ask::Panic).await
-    }
-
-    fn settings(&self, value: &Value) -> Settings {
-        let (settings, complaints) = Settings::read(value);
-        for complaint in complaints {
-            self.log.warn(&complaint);
-        }
-        settings
     }
 }
 
@@ -141,12 +154,19 @@ impl LanguageServer for Handlers {
             .and_then(|watched| watched.dynamic_registration)
             .unwrap_or(false);
         self.watches_files.store(watches_files, Ordering::SeqCst);
-        let options = params.initialization_options.as_ref();
+        let watches_settings = workspace
+            .and_then(|workspace| workspace.did_change_configuration.as_ref())
+            .and_then(|changed| changed.dynamic_registration)
+            .unwrap_or(false);
+        self.watches_settings
+            .store(watches_settings, Ordering::SeqCst);
+        let answers_settings = workspace.and_then(|workspace| workspace.configuration);
         self.push(Event::Configure(Configuration {
             encoding,
             folders: root_folders(&params),
-            settings: self.settings(options.unwrap_or(&Value::Null)),
+            settings: params.initialization_options.clone().unwrap_or_default(),
             watches_files,
+            answers_settings: answers_settings.unwrap_or(false),
         }));
         if let Some(process) = params.process_id
             && self.parent.set(process).is_ok()
@@ -175,6 +195,10 @@ impl LanguageServer for Handlers {
     }
 
     async fn initialized(&self, _: InitializedParams) {
+        self.push(Event::Ready);
+        if self.watches_settings.load(Ordering::SeqCst) {
+            self.client.watch_settings();
+        }
         if self.watches_files.load(Ordering::SeqCst) {
             self.client.watch_files();
         }
@@ -219,7 +243,7 @@ impl LanguageServer for Handlers {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        self.push(Event::Settings(self.settings(&params.settings)));
+        self.push(Event::Settings(params.settings));
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {

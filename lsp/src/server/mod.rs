@@ -10,7 +10,9 @@ mod handlers;
 mod input;
 mod life;
 pub mod log;
+mod memory;
 mod output;
+mod panics;
 mod pool;
 mod publish;
 mod requests;
@@ -20,8 +22,8 @@ mod worker;
 mod writer;
 
 use std::io::{IsTerminal as _, Read, Write};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -41,6 +43,9 @@ use writer::Writer;
 const CONCURRENCY: usize = 4 * requests::MAX_WAITING;
 /// How long the framework may take to hand over its last answers.
 const SERVE_LIMIT: Duration = Duration::from_millis(30);
+
+/// How long the last lines of the log may take.
+const LOG_LIMIT: Duration = Duration::from_millis(10);
 
 /// How the server talks to its client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,7 +108,8 @@ fn start(options: &Options) -> std::io::Result<u8> {
         ),
         None => None,
     };
-    let log = Log::new(options.log_level, file);
+    let log = Log::start(options.log_level, file)?;
+    panics::install(log.clone());
     let (reader, stream) = connect(&options.transport)?;
     let (end, ended) = End::new();
     if let Some(process) = options.client_process_id {
@@ -115,6 +121,7 @@ fn start(options: &Options) -> std::io::Result<u8> {
     // The answer to `shutdown` may be on its way still.
     let _ = served.recv_timeout(SERVE_LIMIT);
     output.drain(life::DRAIN);
+    log.drain(LOG_LIMIT);
     Ok(code)
 }
 
@@ -159,9 +166,8 @@ fn serve(
             events,
             client: tasks,
             end: end.clone(),
-            log: log.clone(),
-            waiting: Arc::new(AtomicUsize::new(0)),
             watches_files: AtomicBool::new(false),
+            watches_settings: AtomicBool::new(false),
             parent: OnceLock::new(),
         }
     })
@@ -169,7 +175,10 @@ fn serve(
     if test_requests {
         builder = builder
             .custom_method("chatmd/test/slow", Handlers::slow)
-            .custom_method("chatmd/test/panic", Handlers::panic);
+            .custom_method("chatmd/test/panic", Handlers::panic)
+            .custom_method("chatmd/test/waited", Handlers::waited)
+            .custom_method("chatmd/test/panicAtNextEdit", Handlers::panic_at_next_edit)
+            .custom_method("chatmd/test/memoryLimit", Handlers::memory_limit);
     }
     let (service, socket) = builder.finish();
     let writer = writer

@@ -55,12 +55,32 @@ impl Output {
     }
 
     /// Adds a whole frame, whatever waits already.
-    pub fn push(&self, frame: Vec<u8>) {
+    fn push(&self, frame: Vec<u8>) {
         let mut queue = self.0.lock();
         queue.bytes += frame.len();
         queue.frames.push_back(frame);
         drop(queue);
         self.0.changed.notify_all();
+    }
+
+    /// Adds a whole frame as soon as there is room, but not later than that; says whether it did.
+    pub fn push_within(&self, frame: Vec<u8>, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        let mut queue = self.0.lock();
+        while queue.bytes >= MAX_BYTES && !queue.failed {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            queue = self
+                .0
+                .changed
+                .wait_timeout(queue, left)
+                .map_or_else(|poisoned| poisoned.into_inner().0, |(queue, _)| queue);
+        }
+        drop(queue);
+        self.push(frame);
+        true
     }
 
     /// Waits until everything is written, but not longer than that.
@@ -143,5 +163,51 @@ impl AsyncWrite for Output {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+
+    /// A client that does not read costs no more than the bound, and time only up to the limit.
+    #[test]
+    fn nothing_is_added_to_a_full_queue() {
+        let output = Output::default();
+        let frame = || vec![0; MAX_BYTES / 4];
+        for _ in 0..4 {
+            assert!(output.push_within(frame(), Duration::ZERO));
+        }
+        assert!(!output.push_within(frame(), Duration::from_millis(20)));
+        assert_eq!(output.0.lock().frames.len(), 4);
+        let (end, _ended) = End::new();
+        let shared = Arc::clone(&output.0);
+        let writer = std::thread::spawn(move || {
+            let _ = write_all(&shared, Failing(2));
+            shared.lock().failed = true;
+            shared.changed.notify_all();
+            end.with(life::FAILED);
+        });
+        assert!(output.push_within(frame(), Duration::from_secs(20)));
+        writer.join().unwrap();
+    }
+
+    /// Takes some frames, then fails.
+    struct Failing(usize);
+
+    impl Write for Failing {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self
+                .0
+                .checked_sub(1)
+                .ok_or(std::io::ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 }

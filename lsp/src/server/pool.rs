@@ -86,6 +86,12 @@ impl<W: Send + 'static> Pool<W> {
         self.0.filled.notify_all();
     }
 
+    /// Takes back the newest job of a lane that no thread has begun.
+    pub fn take_newest(&self, lane: Lane) -> Option<W> {
+        let job = self.0.lock().get_mut(lane as usize)?.pop_back()?;
+        Some(job.work)
+    }
+
     /// Takes back every job that no thread has begun, in order. Their snapshots are dropped: a
     /// write waits for all of them.
     pub fn take_back(&self) -> Vec<W> {

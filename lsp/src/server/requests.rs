@@ -1,6 +1,6 @@
 //! Requests that wait for an answer.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use salsa::CancellationToken;
@@ -21,8 +21,16 @@ pub const MAX_RESTARTS: usize = 3;
 pub enum Ask {
     /// `chatmd/syntaxTree`.
     SyntaxTree(Uri),
-    /// Tests only: takes that many milliseconds of work that can be cancelled.
-    Slow { lane: Lane, milliseconds: u64 },
+    /// Tests only: takes that many milliseconds of work that can be cancelled, about a document or
+    /// about the workspace.
+    Slow {
+        lane: Lane,
+        milliseconds: u64,
+        document: Option<Uri>,
+    },
+    /// Tests only: the longest time that the writer waited for snapshots, in microseconds, since the
+    /// last such request.
+    Waited,
     /// Tests only: panics.
     Panic,
 }
@@ -32,14 +40,25 @@ impl Ask {
     pub fn document(&self) -> Option<&Uri> {
         match self {
             Self::SyntaxTree(uri) => Some(uri),
-            Self::Slow { .. } | Self::Panic => None,
+            Self::Slow { document, .. } => document.as_ref(),
+            Self::Waited | Self::Panic => None,
+        }
+    }
+
+    /// Its name in the protocol, for the log.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::SyntaxTree(_) => "chatmd/syntaxTree",
+            Self::Slow { .. } => "chatmd/test/slow",
+            Self::Waited => "chatmd/test/waited",
+            Self::Panic => "chatmd/test/panic",
         }
     }
 
     /// The lane.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::SyntaxTree(_) | Self::Panic => Lane::Normal,
+            Self::SyntaxTree(_) | Self::Waited | Self::Panic => Lane::Normal,
             Self::Slow { lane, .. } => *lane,
         }
     }
@@ -51,6 +70,7 @@ pub struct Request {
     pub ask: Ask,
     restarts: AtomicUsize,
     serial: Mutex<Option<u64>>,
+    setup: AtomicU64,
     reply: Mutex<Option<oneshot::Sender<Result<Value>>>>,
     cancelled: AtomicBool,
     token: Mutex<Option<CancellationToken>>,
@@ -64,6 +84,7 @@ impl Request {
             ask,
             restarts: AtomicUsize::new(0),
             serial: Mutex::new(None),
+            setup: AtomicU64::new(0),
             reply: Mutex::new(Some(reply)),
             cancelled: AtomicBool::new(false),
             token: Mutex::new(None),
@@ -81,9 +102,24 @@ impl Request {
         *lock(&self.serial)
     }
 
+    /// Remembers the state of settings and folders; says whether it is another one.
+    pub fn set_setup(&self, setup: u64) -> bool {
+        self.setup.swap(setup, Ordering::Relaxed) != setup
+    }
+
     /// Counts a restart and gives their number.
     pub fn count_start(&self) -> usize {
         self.restarts.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Whether somebody still waits for the answer.
+    pub fn is_open(&self) -> bool {
+        !self.is_cancelled() && lock(&self.reply).is_some()
+    }
+
+    /// Forgets the restarts: what interrupted the request does not count against it.
+    pub fn forgive(&self) {
+        self.restarts.store(0, Ordering::Relaxed);
     }
 
     /// Answers; only the first answer counts.
@@ -121,12 +157,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Cancels a request when its handler is dropped, which is how the framework cancels.
-pub struct CancelOnDrop(pub Arc<Request>, pub Arc<AtomicUsize>);
+pub struct CancelOnDrop(pub Arc<Request>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
-        self.1.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

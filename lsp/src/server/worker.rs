@@ -13,6 +13,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::check::Check;
 use super::log::Log;
+use super::panics;
 use super::requests::{Request, cancelled};
 use super::writer::Event;
 use crate::ide::syntax_tree;
@@ -39,6 +40,8 @@ pub enum Target {
     SyntaxTree(FileInput),
     /// The clock.
     Slow(Duration),
+    /// What is known already.
+    Known(Value),
     /// Nothing.
     Panic,
 }
@@ -48,11 +51,11 @@ pub fn run(work: Work, db: Database, events: &Sender<Event>, log: &Log) {
     match work {
         Work::Answer(answer) => run_answer(answer, db, events, log),
         Work::Check(check) => {
-            let checked = check.run(&db);
+            let analysed = check.analyse(&db);
             // A write waits for this handle.
             drop(db);
-            if let Some(checked) = checked {
-                let _ = events.send(Event::Checked(checked));
+            if let Some(analysed) = analysed {
+                let _ = events.send(Event::Checked(check.finish(analysed)));
             }
         }
     }
@@ -73,7 +76,11 @@ fn run_answer(answer: Answer, db: Database, events: &Sender<Event>, log: &Log) {
         Ok(Err(Cancelled::Local)) => request.answer(Err(cancelled())),
         Ok(Err(Cancelled::PropagatedPanic)) | Err(_) => {
             let number = NEXT_ERROR.fetch_add(1, Ordering::Relaxed);
-            log.error(&format!("internal error {number} in {:?}", request.ask));
+            log.error(&format!(
+                "internal error {number} at {} in {}",
+                panics::take_place(),
+                request.ask.method()
+            ));
             request.answer(Err(Error {
                 code: ErrorCode::InternalError,
                 message: format!("internal error {number}").into(),
@@ -93,7 +100,8 @@ fn compute(db: &Database, target: &Target) -> Value {
     match target {
         Target::SyntaxTree(file) => {
             let parse = db::parse(db, *file);
-            json!(syntax_tree::render(&parse.tree))
+            let check = || db.unwind_if_revision_cancelled();
+            json!(syntax_tree::render(&parse.tree, &check))
         }
         Target::Slow(duration) => {
             let end = Instant::now() + *duration;
@@ -103,6 +111,7 @@ fn compute(db: &Database, target: &Target) -> Value {
             }
             Value::Null
         }
+        Target::Known(value) => value.clone(),
         #[allow(clippy::panic)]
         Target::Panic => panic!("a test asked for this panic"),
     }

@@ -8,6 +8,7 @@ use super::client::{Client, PATIENCE};
 
 const URI: &str = "file:///nowhere/cancel.chatmd";
 const CANCELLED: i64 = -32800;
+const BUSY: i64 = -32803;
 
 fn slow(client: &mut Client) -> i64 {
     client.request("chatmd/test/slow", json!({"milliseconds": 60_000}))
@@ -144,16 +145,96 @@ fn more_requests_than_the_server_promises_are_refused_and_edits_are_not() {
     client.finish();
 }
 
-/// L4: a client that does not answer.
+/// What nobody waits for makes room for what somebody does.
+#[test]
+fn background_requests_are_refused_first() {
+    let mut client = Client::plain();
+    client.open(URI, "<user>a</user>");
+    let background = |client: &mut Client| {
+        client.request(
+            "chatmd/test/slow",
+            json!({"milliseconds": 60_000, "background": true}),
+        )
+    };
+    let normal: Vec<i64> = (0..1_270).map(|_| slow(&mut client)).collect();
+    let waiting: Vec<i64> = (0..10).map(|_| background(&mut client)).collect();
+    // Full: one more of the kind is refused itself.
+    let one_more = background(&mut client);
+    assert_eq!(client.answer(one_more)["error"]["code"], BUSY);
+    for _ in 0..10 {
+        slow(&mut client);
+    }
+    for id in waiting {
+        let answer = client.answer(id);
+        assert_eq!(answer["error"]["code"], BUSY);
+        assert_eq!(answer["error"]["message"], "server busy");
+    }
+    let refused = slow(&mut client);
+    assert_eq!(client.answer(refused)["error"]["code"], BUSY);
+    // One that is cancelled makes room as well.
+    cancel(&mut client, normal[700]);
+    let last = slow(&mut client);
+    cancel(&mut client, last);
+    client.finish();
+}
+
+/// Section 2.2: what a request about a document makes of changes elsewhere.
+#[test]
+fn requests_about_a_document_start_again_until_too_much_changes() {
+    const OTHER: &str = "file:///nowhere/other.chatmd";
+    const CONTENT_MODIFIED: i64 = -32801;
+    let mut client = Client::plain();
+    client.open(URI, "<user>a</user>");
+    client.open(OTHER, "<user>b</user>");
+    client.published(OTHER, 1);
+    let start = |client: &mut Client| {
+        let document = json!({"textDocument": {"uri": URI}, "milliseconds": 400});
+        client.request("chatmd/test/slow", document)
+    };
+    let pause = || std::thread::sleep(Duration::from_millis(40));
+    // Settings: as often as they change.
+    let id = start(&mut client);
+    for platform in ["linux", "macos", "windows", "linux", "macos", "windows"] {
+        pause();
+        let settings = json!({"settings": {"chatmd": {"platform": platform}}});
+        client.notify("workspace/didChangeConfiguration", settings);
+    }
+    assert_eq!(client.answer(id)["result"], Value::Null);
+    // Another file: three times.
+    let id = start(&mut client);
+    for version in 2..5 {
+        pause();
+        client.replace(OTHER, version, "<user>c</user> ");
+    }
+    assert_eq!(client.answer(id)["result"], Value::Null);
+    let id = start(&mut client);
+    for version in 5..12 {
+        pause();
+        client.replace(OTHER, version, &"<user>d</user>".repeat(version as usize));
+    }
+    assert_eq!(client.answer(id)["error"]["code"], CONTENT_MODIFIED);
+    // The document itself: never.
+    let id = start(&mut client);
+    pause();
+    client.replace(URI, 2, "<user>e</user>");
+    assert_eq!(client.answer(id)["error"]["code"], CONTENT_MODIFIED);
+    client.finish();
+}
+
+/// L4: a client that does not answer, with 300 questions outstanding.
 #[test]
 fn l4_a_client_that_never_answers_stalls_nothing() {
     let mut client = Client::ready(json!({"processId": null, "capabilities": {
-        "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}}}}));
-    client.wait("the registration", |m| {
-        m["method"] == "client/registerCapability"
-    });
-    for _ in 0..300 {
+        "workspace": {
+            "configuration": true,
+            "didChangeConfiguration": {"dynamicRegistration": true},
+            "didChangeWatchedFiles": {"dynamicRegistration": true}}}}));
+    client.asked("client/registerCapability");
+    for _ in 0..100 {
         client.notify("initialized", json!({}));
+    }
+    for _ in 0..300 {
+        client.asked_any();
     }
     client.open(URI, "");
     for version in 2..50 {
@@ -174,6 +255,7 @@ fn l5_a_client_that_stops_reading_loses_nothing() {
     client.published(URI, 1);
     let gate = client.gate();
     gate.set_closed(true);
+    let closed = Instant::now();
     let mut asked = Vec::new();
     for version in 2..400 {
         client.change(
@@ -189,6 +271,7 @@ fn l5_a_client_that_stops_reading_loses_nothing() {
     }
     let resident = super::order::resident_kib(client.server.id());
     assert!(resident < 400 << 10, "{resident} KiB");
+    std::thread::sleep(Duration::from_secs(5).saturating_sub(closed.elapsed()));
     gate.set_closed(false);
     for id in asked {
         client.answer(id);
@@ -224,6 +307,22 @@ fn l6_a_write_does_not_wait_for_a_long_query() {
         }
         times
     });
+    // How long the writer itself waited for the query to give its snapshot back.
+    let mut waits = Vec::new();
+    let prompt = (0..ROUNDS).any(|_| {
+        let id = client.request("chatmd/test/waited", json!({}));
+        client.answer(id);
+        for _ in 0..5 {
+            version += 1;
+            client.replace(URI, version, &format!("<user>{version}</user>"));
+            client.published(URI, version);
+        }
+        let id = client.request("chatmd/test/waited", json!({}));
+        let waited = client.answer(id)["result"].as_u64().unwrap();
+        waits.push(waited);
+        waited <= 5_000
+    });
+    assert!(prompt, "writes always wait: {waits:?} µs");
     // Interrupted and begun again, never lost.
     let start = Instant::now();
     assert_eq!(client.answer(long)["result"], Value::Null);

@@ -211,6 +211,14 @@ impl Client {
         message["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
+    /// The next set of a document, whatever its version.
+    pub fn next_set(&mut self, uri: &str) -> Vec<Value> {
+        let (_, message) = self.wait(&format!("diagnostics of {uri}"), |m| {
+            m["method"] == "textDocument/publishDiagnostics" && m["params"]["uri"] == uri
+        });
+        message["params"]["diagnostics"].as_array().unwrap().clone()
+    }
+
     /// What came so far and was not asked for, oldest first.
     pub fn rest(&mut self) -> Vec<Value> {
         self.kept.extend(self.messages.try_iter());
@@ -223,6 +231,33 @@ impl Client {
         assert_eq!(self.answer(id)["result"], Value::Null);
         self.notify("exit", Value::Null);
         assert_eq!(self.exit_code(), 0);
+    }
+
+    /// Ends the session properly and gives what was logged.
+    pub fn finish_with_log(mut self) -> String {
+        let id = self.request("shutdown", Value::Null);
+        assert_eq!(self.answer(id)["result"], Value::Null);
+        self.notify("exit", Value::Null);
+        assert_eq!(self.exit_code(), 0);
+        self.log()
+    }
+
+    /// The next request of the server with that method.
+    pub fn asked(&mut self, method: &str) -> Value {
+        let asks = |m: &Value| m["method"] == method && m.get("id").is_some();
+        self.wait(method, asks).1
+    }
+
+    /// The next request of the server.
+    pub fn asked_any(&mut self) -> Value {
+        let asks = |m: &Value| m.get("method").is_some() && m.get("id").is_some();
+        self.wait("a request", asks).1
+    }
+
+    /// Answers a request of the server.
+    pub fn respond(&mut self, request: &Value, result: Value) {
+        let id = &request["id"];
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
     pub fn exit_code(&mut self) -> i32 {

@@ -54,8 +54,41 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// Columns of one encoding from the columns of a report, which count characters.
+struct Columns<'a> {
+    lines: Vec<&'a str>,
+    encoding: &'a str,
+}
+
+impl<'a> Columns<'a> {
+    fn new(mut text: &'a str, encoding: &'a str) -> Self {
+        let mut lines = Vec::new();
+        while let Some(end) = text.find(['\r', '\n']) {
+            lines.push(&text[..end]);
+            let width = if text[end..].starts_with("\r\n") {
+                2
+            } else {
+                1
+            };
+            text = &text[end + width..];
+        }
+        lines.push(text);
+        Self { lines, encoding }
+    }
+
+    fn column(&self, line: i64, characters: i64) -> i64 {
+        let before = self.lines[line as usize].chars().take(characters as usize);
+        let units = before.map(|c| match self.encoding {
+            "utf-8" => c.len_utf8(),
+            "utf-16" => c.len_utf16(),
+            _ => 1,
+        });
+        units.sum::<usize>() as i64
+    }
+}
+
 /// Findings in the document, and whether other files have errors.
-fn checked(case: &Case) -> (BTreeSet<Key>, bool) {
+fn checked(case: &Case, columns: &Columns<'_>) -> (BTreeSet<Key>, bool) {
     let output = Command::new(env!("CARGO_BIN_EXE_chatmdc"))
         .args([
             "check",
@@ -87,8 +120,14 @@ fn checked(case: &Case) -> (BTreeSet<Key>, bool) {
         (
             one["code"].as_str().unwrap().to_owned(),
             severity,
-            (number("line"), number("column")),
-            (number("end_line"), number("end_column")),
+            (
+                number("line"),
+                columns.column(number("line"), number("column")),
+            ),
+            (
+                number("end_line"),
+                columns.column(number("end_line"), number("end_column")),
+            ),
             one["message"].as_str().unwrap().to_owned(),
         )
     });
@@ -112,9 +151,24 @@ fn key(one: &Value) -> Key {
 
 #[test]
 fn the_whole_corpus() {
+    whole_corpus("utf-32");
+}
+
+/// fc1-039, the whole kind: every finding of every document lies where the client counts it to be.
+#[test]
+fn the_whole_corpus_in_utf_16() {
+    whole_corpus("utf-16");
+}
+
+#[test]
+fn the_whole_corpus_in_bytes() {
+    whole_corpus("utf-8");
+}
+
+fn whole_corpus(encoding: &str) {
     let mut client = Client::ready(json!({
         "processId": null,
-        "capabilities": {"general": {"positionEncodings": ["utf-32"]}},
+        "capabilities": {"general": {"positionEncodings": [encoding]}},
     }));
     let cases = cases();
     assert!(cases.len() > 80, "only {} documents", cases.len());
@@ -134,7 +188,8 @@ fn the_whole_corpus() {
         client.open(&uri, text.trim_start_matches('\u{feff}'));
         let set = client.published(&uri, 1);
         client.close(&uri);
-        let (expected, elsewhere) = checked(case);
+        let columns = Columns::new(text.trim_start_matches('\u{feff}'), encoding);
+        let (expected, elsewhere) = checked(case, &columns);
         let (notes, own): (Vec<_>, Vec<_>) = set
             .iter()
             .partition(|one| one["code"] == "chatmd.lsp.import_has_errors");

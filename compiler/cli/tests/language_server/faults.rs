@@ -33,5 +33,52 @@ fn l7_a_hundred_panics_between_edits() {
             .unwrap()
             .contains("internal error")
     );
-    client.finish();
+    let log = client.finish_with_log();
+    // Where and what, and nothing of what the panic said.
+    let line = log
+        .lines()
+        .find(|line| line.contains("internal error 1 "))
+        .unwrap();
+    assert!(
+        line.contains("worker.rs:") && line.ends_with("in chatmd/test/panic"),
+        "{line}"
+    );
+    assert!(!log.contains("a test asked"), "{log}");
+    let lines = log.lines();
+    assert_eq!(
+        lines
+            .filter(|line| line.contains("internal error "))
+            .count(),
+        100
+    );
+}
+
+/// A panic in the writer costs the database; the text of the notification that caused it is kept.
+#[test]
+fn l7_a_panic_in_the_writer_keeps_the_text() {
+    let mut client = Client::plain();
+    client.open(URI, "<user>one</user>");
+    client.published(URI, 1);
+    let slow = client.request("chatmd/test/slow", json!({"milliseconds": 200}));
+    for version in [2, 3] {
+        client.notify("chatmd/test/panicAtNextEdit", json!({}));
+        client.replace(URI, version, &"x".repeat(version as usize));
+        assert_eq!(client.text(URI), "x".repeat(version as usize));
+        let set = client.published(URI, version);
+        assert_eq!(set[0]["code"], "chatmd.top_level_text");
+        assert_eq!(set[0]["range"]["end"]["character"], version);
+    }
+    // What ran in the meantime is answered.
+    assert_eq!(client.answer(slow)["result"], serde_json::Value::Null);
+    let log = client.finish_with_log();
+    let line = log
+        .lines()
+        .find(|line| line.contains("internal error at "))
+        .unwrap();
+    assert!(line.contains("edits.rs:"), "{line}");
+    assert!(
+        line.contains("in textDocument/didChange; the database is rebuilt"),
+        "{line}"
+    );
+    assert!(!log.contains("a test asked"), "{log}");
 }

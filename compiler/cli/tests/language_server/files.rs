@@ -37,12 +37,8 @@ fn codes(set: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The next set of a document, whatever its version.
 fn next(client: &mut Client, uri: &str) -> Vec<Value> {
-    let (_, message) = client.wait(&format!("diagnostics of {uri}"), |m| {
-        m["method"] == "textDocument/publishDiagnostics" && m["params"]["uri"] == uri
-    });
-    message["params"]["diagnostics"].as_array().unwrap().clone()
+    client.next_set(uri)
 }
 
 const ROOT: &str = "<import src=\"lib.chatmd\" namespace=\"lib\"/>\n<shell_access id=\"r\" extends=\"lib:base\"/>\n<tool name=\"t\" runtime=\"r\" command=\"git status\"/>\n";

@@ -85,6 +85,60 @@ fn a_mark_on_disk_is_not_part_of_the_first_line() {
     client.finish();
 }
 
+/// fc1-039: the document of the case as it stands.
+///
+/// Held here and in the next test: the range of the finding in every encoding, that the ranges which
+/// the server sends are ranges that it understands, and that places which do not exist are clamped.
+/// The case also asks for `rename` and `hover`, which the server does not offer yet: that both are
+/// refused, wherever they point, is all there is to hold of them.
+#[test]
+fn the_document_of_the_field_case() {
+    let cases = include_str!("../../../../corpus/cases/field-cases-1.jsonl");
+    let mut cases = cases
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let case = cases.find(|case| case["id"] == "fc1-039").unwrap();
+    let text = case["input"]["document"].as_str().unwrap();
+    for encoding in ["utf-16", "utf-8", "utf-32"] {
+        let mut client = Client::ready(json!({"processId": null,
+            "capabilities": {"general": {"positionEncodings": [encoding]}}}));
+        client.open(URI, text);
+        let set = client.published(URI, 1);
+        assert!(!set.is_empty());
+        let units = |part: &str| match encoding {
+            "utf-8" => part.len(),
+            "utf-16" => part.encode_utf16().count(),
+            _ => part.chars().count(),
+        };
+        // Outside of any runtime the element is what is wrong.
+        let start = units(text.split("<rule").next().unwrap());
+        let named = |one: &Value| one["range"]["start"]["character"] == start;
+        assert!(set.iter().any(named), "{encoding}, {start}: {set:#?}");
+        for one in &set {
+            let same = json!([{"range": one["range"], "text": "\u{1F600}"}]);
+            client.change(URI, 2, same);
+            client.replace(URI, 3, text);
+        }
+        for (method, extra) in [
+            ("textDocument/hover", json!({})),
+            ("textDocument/rename", json!({"newName": "s"})),
+        ] {
+            for character in [10_000, units("<!-- 日本") + 1] {
+                let mut params = json!({"textDocument": {"uri": URI},
+                    "position": {"line": 0, "character": character}});
+                params
+                    .as_object_mut()
+                    .unwrap()
+                    .extend(extra.as_object().unwrap().clone());
+                let id = client.request(method, params);
+                assert_eq!(client.answer(id)["error"]["code"], -32601);
+            }
+        }
+        assert_eq!(client.text(URI), text);
+        client.finish();
+    }
+}
+
 /// fc1-039: a finding behind wide characters, and places that do not exist.
 #[test]
 fn a_misspelt_attribute_behind_wide_characters() {

@@ -321,6 +321,34 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
     })
 }
 
+/// What the parser alone says of a document, without its imports: for texts that are too large to be
+/// analysed while someone types (spec 11 section 2.4). There is never a manifest.
+#[salsa::tracked(returns(clone), no_eq)]
+pub fn syntax_only(db: &dyn Db, root: Root) -> Arc<Compilation> {
+    let source = db::source(db, root.file(db));
+    let mut diagnostics: Vec<_> = source.diagnostics.iter().map(from_syntax).collect();
+    diagnostics.truncate(MAX_DIAGNOSTICS);
+    let directory = root.directory(db).clone();
+    Arc::new(Compilation {
+        manifest: None,
+        requested_sha256: None,
+        material: Arc::default(),
+        places: Arc::default(),
+        tested: Tested::default(),
+        diagnostics,
+        files: vec![CompiledFile {
+            display: root.name(db).to_string(),
+            manifest_path: root.manifest_name(db).to_string(),
+            path: directory.join(root.manifest_name(db)),
+            text: Arc::clone(&source.text),
+            item_starts: Arc::clone(&source.item_starts),
+            lines: OnceLock::new(),
+            secrets: OnceLock::new(),
+        }],
+        directory,
+    })
+}
+
 /// Fills in the digests of documents, which resolution does not see.
 fn fill_digests(db: &dyn Db, expansion: &crate::expand::Expansion, manifest: &mut Manifest) {
     let by_path: std::collections::HashMap<&str, db::FileInput> = expansion
