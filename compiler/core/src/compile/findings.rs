@@ -41,9 +41,59 @@ pub(super) fn finish(
     let mut all = ordered(all, files);
     cap(&mut all);
     for found in &mut all {
+        hide_secrets(found, files);
+    }
+    for found in &mut all {
         add_import_chain(found, expansion);
     }
     all
+}
+
+/// Takes out of a finding's words what stands in a literal secret: a secret with a quote in it reads
+/// as names of attributes and elements, which findings quote.
+fn hide_secrets(found: &mut Diagnostic, files: &[CompiledFile]) {
+    let places = std::iter::once(&found.primary).chain(&found.secondary);
+    let mut words: Vec<String> = Vec::new();
+    for label in places {
+        let Some(file) = files.get(label.place.file.0 as usize) else {
+            continue;
+        };
+        let span = file.location(label.place).span;
+        words.extend(file.secret_parts(span).map(str::to_owned));
+    }
+    words.retain(|word| !word.trim().is_empty());
+    if words.is_empty() {
+        return;
+    }
+    let secret = |part: &str| {
+        let part = part.strip_suffix('…').unwrap_or(part);
+        !part.is_empty() && words.iter().any(|word| word.contains(part))
+    };
+    let texts = [&mut found.message, &mut found.primary.text];
+    let labels = found.secondary.iter_mut().map(|label| &mut label.text);
+    for text in texts
+        .into_iter()
+        .chain(labels)
+        .chain(&mut found.hints)
+        .chain(&mut found.notes)
+    {
+        if text.split('`').skip(1).step_by(2).any(secret) {
+            let parts = text.split('`').enumerate();
+            let kept = parts.map(|(number, part)| match number % 2 {
+                1 if secret(part) => "…",
+                _ => part,
+            });
+            *text = kept.collect::<Vec<_>>().join("`");
+        }
+    }
+    for part in &mut found.path {
+        if secret(part) {
+            *part = "…".to_owned();
+        }
+    }
+    found
+        .fixes
+        .retain(|fix| !fix.title.split('`').skip(1).step_by(2).any(secret));
 }
 
 /// Findings of parsing and lowering.

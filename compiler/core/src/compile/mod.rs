@@ -191,6 +191,20 @@ impl CompiledFile {
             .is_some_and(|secret| secret.start < span.end)
     }
 
+    /// The parts of literal secrets that lie in that span.
+    fn secret_parts(&self, span: Span) -> impl Iterator<Item = &str> {
+        let secrets = self.secrets();
+        let next = secrets.partition_point(|secret| secret.end <= span.start);
+        let within = secrets.get(next..).unwrap_or_default().iter();
+        within
+            .take_while(move |secret| secret.start < span.end)
+            .filter_map(move |secret| {
+                let start = secret.start.max(span.start) as usize;
+                let end = secret.end.min(span.end) as usize;
+                self.text.get(start..end)
+            })
+    }
+
     fn location(&self, place: Place) -> Location<'_> {
         let span = position::absolute(place, &self.item_starts, &self.text);
         let lines = self.lines();

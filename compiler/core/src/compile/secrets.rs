@@ -56,8 +56,24 @@ fn between_tags(gap: &str, base: usize, found: &mut Vec<Span>) {
     push(found, start, start + shown.len());
 }
 
-/// Collects the attribute values of a tag that goes on at `at`; gives where it ends.
-fn values(text: &str, mut at: usize, found: &mut Vec<Span>) -> usize {
+/// Collects the attribute values of a tag that goes on at `at`; gives where it ends. What follows
+/// the first value is hidden with it: behind a quote within a secret stands the rest of the secret,
+/// which then looks like names.
+fn values(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
+    let before = found.len();
+    let end = each_value(text, at, found);
+    if let Some(first) = found.get(before).copied() {
+        let rest = text.get(first.end as usize..end).unwrap_or_default();
+        let rest = rest.trim_start_matches(['"', '\'']).trim();
+        if !rest.is_empty() && rest != "/" {
+            found.truncate(before);
+            push(found, first.start as usize, end);
+        }
+    }
+    end
+}
+
+fn each_value(text: &str, mut at: usize, found: &mut Vec<Span>) -> usize {
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -133,6 +149,9 @@ mod tests {
             "<literal>S3CR3T</literal>",
             "<literal value=\"a\">\n S3CR3T <x/>",
             "<literal>S3CR3T",
+            "<literal value=\"say \"S3CR3T\"\"/>",
+            "<literal value='it's S3CR3T'/>",
+            "<secrets><litteral value=\"a\" S3CR3T=\"b\"/></secrets>",
             "<secrets>S3CR3T</secrets>",
             "<secrets><from_env name=\"a\"/> S3CR3T\n<x/>",
             "<secrets><from_env>S3CR3T</from_env></secrets>",
