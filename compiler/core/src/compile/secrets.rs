@@ -63,6 +63,7 @@ fn values(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
     let before = found.len();
     let end = each_value(text, at, found);
     if let Some(first) = found.get(before).copied() {
+        let end = end.min(text.len());
         let rest = text.get(first.end as usize..end).unwrap_or_default();
         let rest = rest.trim_start_matches(['"', '\'']).trim();
         if !rest.is_empty() && rest != "/" {

@@ -221,7 +221,13 @@ impl Walk<'_> {
                 return;
             }
         };
-        let Some(namespace) = namespace else { return };
+        let Some(namespace) = namespace else {
+            if matches!(import.namespace, Field::Poisoned { .. }) {
+                // Its declarations stand under a name that nobody can tell.
+                self.unread(import, reading);
+            }
+            return;
+        };
         if self.closes_cycle(at, target.file, target.identity) {
             return;
         }
@@ -253,13 +259,16 @@ impl Walk<'_> {
             Field::Poisoned { raw, .. } => raw.clone(),
             Field::Absent => None,
         };
-        let namespace = match (outer, written) {
+        let within = match (&outer, written) {
             (Some(outer), Some(written)) => Some(format!("{outer}:{written}")),
-            (outer, written) => written.or(outer),
+            (outer, written) => written.or_else(|| outer.clone()),
         };
+        let unusable = matches!(import.namespace, Field::Poisoned { .. });
         let missing = &mut self.out.document.missing;
-        if !missing.contains(&namespace) {
-            missing.push(namespace);
+        for namespace in std::iter::once(within).chain(unusable.then_some(outer)) {
+            if !missing.contains(&namespace) {
+                missing.push(namespace);
+            }
         }
     }
 

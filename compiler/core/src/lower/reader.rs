@@ -264,6 +264,11 @@ fn accept<'t>(
         return;
     };
     let whole: &str = &decoded;
+    if context.tree.slice(written.span).contains('\0') {
+        // The parser has reported the byte; what is around it is not judged.
+        found.poison(context, name, written);
+        return;
+    }
     let text = if row.trimmed { trim(whole) } else { whole };
     let lead = if row.trimmed {
         whole.len() - whole.trim_start_matches(is_layout).len()

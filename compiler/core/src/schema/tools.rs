@@ -295,7 +295,6 @@ pub static LEGACY: Element = Element {
         required("command", Type::FixedCommand, "The command.")
             .missing("shell.tool_missing_command")
             .invalid("shell.tool_invalid_fixed_command")
-            .bare_is_missing()
             .trimmed(),
         attr(
             "description",
@@ -375,7 +374,6 @@ pub static AGENT_TOOL: Element = Element {
         )
         .missing("chatmd.tool_empty_agent")
         .invalid("chatmd.tool_invalid_agent")
-        .bare_is_missing()
         .trimmed(),
         attr("local", Type::Flag, "`agent` is a path.").default("false"),
         DESCRIPTION,
@@ -396,7 +394,6 @@ pub static MCP: Element = Element {
         )
         .missing("chatmd.tool_empty_mcp_server")
         .invalid("chatmd.tool_invalid_mcp_server")
-        .bare_is_missing()
         .trimmed(),
         attr("name", Type::Any, "Selects one tool of the server.")
             .may_be_empty()
