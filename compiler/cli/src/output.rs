@@ -4,6 +4,15 @@ use std::io::{self, IsTerminal as _, Write};
 
 use crate::args::ColorChoice;
 use crate::exit;
+use crate::report::wrap;
+
+/// Columns of the terminal on standard error.
+fn width() -> usize {
+    match terminal_size::terminal_size_of(io::stderr()) {
+        Some((width, _)) => usize::from(width.0).max(wrap::MIN_WIDTH),
+        None => wrap::DEFAULT_WIDTH,
+    }
+}
 
 /// Where a command writes.
 pub struct Output {
@@ -15,6 +24,8 @@ pub struct Output {
     pub color: bool,
     /// Human text on standard error may use characters beyond ASCII for drawing.
     pub unicode: bool,
+    /// Columns of a line of human text on standard error.
+    pub width: usize,
     failure: Option<io::Error>,
 }
 
@@ -34,6 +45,7 @@ impl Output {
             stdout_is_terminal: io::stdout().is_terminal(),
             color,
             unicode: color,
+            width: width(),
             failure: None,
         }
     }

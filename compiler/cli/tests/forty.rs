@@ -91,3 +91,49 @@ fn forty_mistakes_in_two_thousand_lines_are_forty_findings_in_order() {
     assert_eq!(found, expected, "{}", run.stderr);
     insta::assert_snapshot!("forty_concise", run.stderr);
 }
+
+/// The report as a person meets it: 80 columns, without and with colour.
+#[test]
+fn the_report_fits_a_terminal_and_its_first_screen_repairs_the_first_mistakes() {
+    let (text, _) = document();
+    let project = Project::new(&[("agent.chatmd", &text)]);
+    let plain = project.run(&["check", "agent.chatmd"]).stderr;
+    insta::assert_snapshot!("forty_human", plain);
+    let sources: Vec<&str> = text.lines().map(str::trim).collect();
+    for line in plain.lines().filter(|line| line.chars().count() > 80) {
+        // A repaired line is source text.
+        assert!(line.contains(" + "), "{line}");
+    }
+    // Nothing of the document that is drawn is made up.
+    let drawn = plain.lines().filter_map(|line| line.split_once(" | "));
+    for (number, source) in drawn {
+        if number.trim().parse::<usize>().is_ok() && !source.contains('…') {
+            assert!(sources.contains(&source.trim()), "{source}");
+        }
+    }
+    let first_screen: Vec<&str> = plain.lines().take(24).collect();
+    let first_screen = first_screen.join("\n");
+    assert!(
+        first_screen.contains("help: rename to `wall_time`:"),
+        "{first_screen}"
+    );
+    assert_eq!(plain.lines().last(), Some("40 errors, 0 warnings"));
+    let colored = project
+        .run(&["check", "--color", "always", "agent.chatmd"])
+        .stderr;
+    insta::assert_snapshot!("forty_color", colored.replace('\u{1b}', "␛"));
+    assert_eq!(
+        without_colour(&colored).lines().count(),
+        plain.lines().count()
+    );
+}
+
+fn without_colour(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    plain + rest
+}

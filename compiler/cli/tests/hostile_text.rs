@@ -26,6 +26,7 @@ fn renderings(text: &[u8]) -> Vec<String> {
     let plain = Style {
         color: false,
         unicode: false,
+        width: 80,
     };
     vec![
         human::render(&findings, plain),

@@ -84,7 +84,7 @@ fn a_misspelt_name_is_offered_and_the_fix_repairs_the_document() {
         (
             "runtime=\"main\"",
             "runtime=\"mian\"",
-            &["shell.unused_runtime", "shell.unknown_runtime"],
+            &["shell.unknown_runtime"],
         ),
         (
             "workspace-readonly@1",

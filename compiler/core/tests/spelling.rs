@@ -39,6 +39,23 @@ const ELEMENTS: &[Row] = &[
     ("shell.unknown_matcher", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"deny\"><«base_name» value=\"rm\"/></rule></policy></shell_access>", "basename"),
     ("shell.unknown_matcher", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"deny\"><any><«progam» value=\"rm\"/></any></rule></policy></shell_access>", "program"),
     ("read_file.unexpected_child", "<tool name=\"read_file\"><«reed» id=\"a\" path=\"src\"/></tool>", "read"),
+    ("chatmd.unknown_element", "<«sytem»>Hello</sytem>", "system"),
+    ("chatmd.unknown_element", "<«develper»>Hello</develper>", "developer"),
+    ("chatmd.unknown_element", "<«mgs» role=\"user\">Hello</mgs>", "msg"),
+    ("chatmd.unknown_element", "<«tol» name=\"t\" runtime=\"r\" command=\"ls\"/>", "tool"),
+    ("chatmd.unknown_element", "<«SHELL_ACCESS» id=\"x\"/>", "shell_access"),
+    ("chatmd.unknown_element", "<«shell-access» id=\"x\"/>", "shell_access"),
+    ("chatmd.unknown_element", "<«improt» src=\"lib.chatmd\" namespace=\"other\"/>", "import"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><«resolvr» allow_relative_search_path=\"false\"/></shell_access>", "resolver"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><«polcy» default=\"ask\"/></shell_access>", "policy"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><«approval» provider=\"ui\"/></shell_access>", "approvals"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><«secret» replacement=\"x\"/></shell_access>", "secrets"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><«audits» format=\"session\"/></shell_access>", "audit"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><capabilities><«wirte» path=\"/srv\"/></capabilities></shell_access>", "write"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><resolver><«search-path» path=\"/opt/bin\"/></resolver></shell_access>", "search_path"),
+    ("shell.unknown_element", "<shell_access id=\"x\"><environment><«pas» name=\"LANG\"/></environment></shell_access>", "pass"),
+    ("shell.unknown_matcher", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"deny\"><«argv_prefx» values=\"rm\"/></rule></policy></shell_access>", "argv_prefix"),
+    ("shell.unknown_matcher", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"deny\"><«argument_contain» value=\"x\"/></rule></policy></shell_access>", "argument_contains"),
 ];
 
 #[rustfmt::skip]
@@ -57,6 +74,19 @@ const ATTRIBUTES: &[Row] = &[
     ("shell.unknown_attribute", "<tool name=\"t\" runtime=\"r\" command=\"ls\" «descripton»=\"List\"/>", "description"),
     ("chatmd.tool_unknown_attribute", "<tool name=\"ask\" agent=\"a.chatmd\" local «descripton»=\"Ask\"/>", "description"),
     ("shell.unknown_attribute", "<script id=\"s\" «langage»=\"chatml\" kind=\"shell_matcher\">let initial_state = ()\nlet match_command ctx st = Task.map(Match.yes(\"m\"), fun _ -> st)\n</script>", "language"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><limits «memry»=\"64MiB\"/></shell_access>", "memory"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><limits «stdot»=\"1MiB\"/></shell_access>", "stdout"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><limits «cpu-time»=\"1s\"/></shell_access>", "cpu_time"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><limits «openFiles»=\"64\"/></shell_access>", "open_files"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><environment «inherits»=\"safe\"/></shell_access>", "inherit"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><approvals «provder»=\"ui\"/></shell_access>", "provider"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><approvals «scope»=\"once\"/></shell_access>", "scopes"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><audit «fromat»=\"session\"/></shell_access>", "format"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><capabilities «sandbx»=\"required\"/></shell_access>", "sandbox"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><resolver><executable «ID»=\"e\" path=\"/e\"/></resolver></shell_access>", "id"),
+    ("shell.unknown_attribute", "<shell_access id=\"x\"><environment><set name=\"LANG\" «vaule»=\"C\"/></environment></shell_access>", "value"),
+    ("shell.unknown_attribute", "<tool name=\"t\" «runtme»=\"r\" type=\"shell\" command=\"ls\"/>", "runtime"),
+    ("shell.unknown_attribute", "<tool «nmae»=\"t\" runtime=\"r\" command=\"ls\"/>", "name"),
 ];
 
 #[rustfmt::skip]
@@ -76,6 +106,19 @@ const WORDS: &[Row] = &[
     ("shell.tool_invalid_type", "<tool name=\"t\" runtime=\"r\" type=\"«shel»\" command=\"ls\"/>", "shell"),
     ("chatmd.tool_unknown_builtin", "<tool name=\"«aply_patch»\"/>", "apply_patch"),
     ("shell.invalid_attribute", "<shell_access id=\"x\"><reviewers><reviewer id=\"m\" kind=\"model\" agent=\"a\" failure=\"«dney»\"/></reviewers></shell_access>", "deny"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><policy default=\"«alow»\"/></shell_access>", "allow"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><approvals provider=\"«iu»\"/></shell_access>", "ui"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><environment inherit=\"«Safe»\"/></shell_access>", "safe"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><capabilities sandbox=\"«prefered»\"/></shell_access>", "preferred"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><capabilities merge=\"«apend»\"/></shell_access>", "append"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><audit format=\"session\" content=\"«metdata»\"/></shell_access>", "metadata"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"«dney»\"><basename value=\"rm\"/></rule></policy></shell_access>", "deny"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"deny\"><effect name=\"«write-path»\"/></rule></policy></shell_access>", "write_path"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><interceptors><interceptor id=\"i\" phase=\"«befor»\" executable=\"/opt/h\" runtime=\"lib:base\"/></interceptors></shell_access>", "before"),
+    ("shell.invalid_attribute", "<shell_access id=\"x\"><interceptors><interceptor id=\"i\" phase=\"«aftr»\" executable=\"/opt/h\" runtime=\"lib:base\"/></interceptors></shell_access>", "after"),
+    ("chatmd.invalid_role", "<msg role=\"«asistant»\">Hello</msg>", "assistant"),
+    ("shell.tool_invalid_mode", "<tool name=\"t\" runtime=\"r\" mode=\"«chian»\"/>", "chain"),
+    ("shell.tool_invalid_attribute", "<tool name=\"t\" runtime=\"r\" command=\"ls\" result=\"«combind»\"/>", "combined"),
 ];
 
 #[rustfmt::skip]
@@ -88,6 +131,14 @@ const UNITS: &[Row] = &[
     ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«2min»\"/></shell_access>", "2m"),
     ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«1 h»\"/></shell_access>", "1h"),
     ("shell.invalid_integer", "<shell_access id=\"x\"><limits open_files=\"«1_024»\"/></shell_access>", "1024"),
+    ("shell.invalid_bytes", "<shell_access id=\"x\"><limits memory=\"«64mb»\"/></shell_access>", "64MiB"),
+    ("shell.invalid_bytes", "<shell_access id=\"x\"><limits stdout=\"«1 MiB»\"/></shell_access>", "1MiB"),
+    ("shell.invalid_bytes", "<shell_access id=\"x\"><limits stdout=\"«10K»\"/></shell_access>", "10KiB"),
+    ("shell.invalid_bytes", "<shell_access id=\"x\"><limits memory=\"«1gib»\"/></shell_access>", "1GiB"),
+    ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«30S»\"/></shell_access>", "30s"),
+    ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«10 seconds»\"/></shell_access>", "10s"),
+    ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«1hour»\"/></shell_access>", "1h"),
+    ("shell.invalid_duration", "<shell_access id=\"x\"><limits wall_time=\"«500msec»\"/></shell_access>", "500ms"),
 ];
 
 #[rustfmt::skip]
@@ -104,6 +155,35 @@ const NAMES: &[Row] = &[
     ("shell.unknown_script", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"ask\"><chatml_match script=\"«lib:macher»\"/></rule></policy></shell_access>", "lib:matcher"),
     ("shell.unknown_executable", "<shell_access id=\"x\"><resolver><executable id=\"linter\" path=\"/opt/lint\"/></resolver></shell_access><tool name=\"t\" runtime=\"x\" executable_ref=\"«lnter»\"/>", "linter"),
     ("shell.unknown_worker_runtime", "<shell_access id=\"x\"><interceptors><interceptor id=\"i\" phase=\"after\" executable=\"h\" runtime=\"«lib:bas»\"/></interceptors></shell_access>", "lib:base"),
+    ("shell.invalid_path", "<shell_access id=\"x\" cwd=\"${«Workspace»}\"/>", "workspace"),
+    ("shell.invalid_path", "<shell_access id=\"x\"><capabilities><write path=\"${«worksapce»}/out\"/></capabilities></shell_access>", "workspace"),
+    ("shell.invalid_path", "<shell_access id=\"x\"><capabilities><read path=\"${«source_dr»}/a\"/></capabilities></shell_access>", "source_dir"),
+    ("shell.unknown_runtime", "<tool name=\"t\" runtime=\"«lib:Base»\" command=\"ls\"/>", "lib:base"),
+    ("shell.unknown_runtime", "<shell_access id=\"worker\"/><moderator_runtime shell_runtime=\"«workr»\"/>", "worker"),
+    ("shell.unknown_script", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"ask\"><chatml_match script=\"«lib:matchr»\"/></rule></policy></shell_access>", "lib:matcher"),
+    ("shell.unknown_script", "<shell_access id=\"x\"><policy><rule id=\"a\" action=\"ask\"><chatml_match script=\"«lbi:matcher»\"/></rule></policy></shell_access>", "lib:matcher"),
+    ("shell.unknown_executable", "<shell_access id=\"x\"><resolver><executable id=\"formatter\" path=\"/opt/fmt\"/></resolver></shell_access><tool name=\"t\" runtime=\"x\"><command executable_ref=\"«formater»\"/></tool>", "formatter"),
+    ("chatmd.tool_unknown_builtin", "<tool name=\"«markdown_serch»\"/>", "markdown_search"),
+];
+
+#[rustfmt::skip]
+const PROFILES: &[Row] = &[
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«workspace-readonly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_runtime", "<shell_access id=\"x\" extends=\"«workspace-readonly»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_runtime", "<shell_access id=\"x\" extends=\"«workspace_readonly»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_runtime", "<shell_access id=\"x\" extends=\"«readonly»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«workspace-readnly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«buitin:workspace-readonly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«Builtin:workspace-readonly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:workspace-readonly@2»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«builtin:workspace-readonly@1.0»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:Workspace-Readonly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:workspace_readonly@1»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:readonly»\"/>", "builtin:workspace-readonly@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:workspace-develpment@1»\"/>", "builtin:workspace-development@1"),
+    ("shell.invalid_reference", "<shell_access id=\"x\" extends=\"«hook-worker@1»\"/>", "builtin:hook-worker@1"),
+    ("shell.unknown_builtin_profile", "<shell_access id=\"x\" extends=\"«builtin:yollo@1»\"/>", "builtin:yolo@1"),
+    ("shell.unknown_runtime", "<shell_access id=\"x\" extends=\"«yolo»\"/>", "builtin:yolo@1"),
 ];
 
 /// What is wrong with the answer to a misspelling, or nothing.
@@ -196,6 +276,17 @@ fn words() {
 #[test]
 fn units() {
     check(UNITS);
+}
+
+#[test]
+fn profiles() {
+    check(PROFILES);
+}
+
+#[test]
+fn every_kind_of_name_has_its_rows() {
+    let tables = [ELEMENTS, ATTRIBUTES, WORDS, UNITS, NAMES, PROFILES];
+    assert!(tables.concat().len() >= 120, "{}", tables.concat().len());
 }
 
 #[test]

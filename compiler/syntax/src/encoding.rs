@@ -71,6 +71,39 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     }
 }
 
+/// Why a file is no text in UTF-8 at all, with the place that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotText {
+    /// The first bytes that are not UTF-8, or the first run of NUL.
+    pub at: Span,
+    /// It reads as UTF-16.
+    pub utf16: bool,
+    /// The bytes are valid UTF-8, but hold NUL all over.
+    pub nul: bool,
+}
+
+/// Whether a file is UTF-16 or binary: bytes that are not UTF-8 beside NUL, or NUL all over.
+pub(crate) fn not_text(bytes: &[u8], decoded: &Decoded) -> Option<NotText> {
+    let marked = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
+    let nul = bytes.len().min(1 << 16);
+    let nul = memchr_iter(0, bytes.get(..nul).unwrap_or_default()).count();
+    if let Some(first) = decoded.replacements.first() {
+        return (marked || nul > 4).then_some(NotText {
+            at: first.text,
+            utf16: marked,
+            nul: false,
+        });
+    }
+    // In UTF-16 every other byte of plain text is NUL.
+    let dense = nul * 3 > bytes.len().min(1 << 16) && nul > 4;
+    let at = *nul_runs(&decoded.text).first().filter(|_| dense)?;
+    Some(NotText {
+        at,
+        utf16: true,
+        nul: true,
+    })
+}
+
 /// Runs of U+0000, at most [`MAX_BYTE_REPORTS`].
 pub(crate) fn nul_runs(text: &str) -> Vec<Span> {
     let mut runs: Vec<Span> = Vec::new();

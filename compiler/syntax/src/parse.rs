@@ -41,15 +41,22 @@ fn parse_as(bytes: &[u8], mode: Mode) -> Parse {
         0
     };
     let built = builder::build(&decoded.text, bom, mode);
-    let mut diagnostics = built.diagnostics;
-    for run in decoded.replacements.iter().take(MAX_BYTE_REPORTS) {
-        diagnostics.push(report::invalid_utf8(run.text, run.original.len()));
-    }
-    diagnostics.extend(
-        encoding::nul_runs(&decoded.text)
-            .into_iter()
-            .map(report::nul_byte),
-    );
+    let mut diagnostics = match encoding::not_text(bytes, &decoded) {
+        // Whatever is read out of such a file is noise.
+        Some(why) => vec![report::not_text(why)],
+        None => {
+            let mut diagnostics = built.diagnostics;
+            for run in decoded.replacements.iter().take(MAX_BYTE_REPORTS) {
+                diagnostics.push(report::invalid_utf8(run.text, run.original.len()));
+            }
+            diagnostics.extend(
+                encoding::nul_runs(&decoded.text)
+                    .into_iter()
+                    .map(report::nul_byte),
+            );
+            diagnostics
+        }
+    };
     diagnostics.sort_by_key(|found| found.primary.start);
     diagnostics.truncate(MAX_DIAGNOSTICS + 1);
     Parse {

@@ -1,5 +1,6 @@
 //! Findings of the parser: one function for each code of spec 01 sections 16 and 17.1.
 
+use crate::encoding::NotText;
 use crate::tree::{SyntaxDiagnostic, SyntaxSeverity};
 use crate::{Span, Tag};
 
@@ -115,6 +116,25 @@ pub(crate) fn invalid_utf8(span: Span, bytes: u32) -> SyntaxDiagnostic {
         format!("{what} not valid UTF-8"),
     )
     .help("save the file as UTF-8; nothing in it is declared until then")
+}
+
+/// A file that is UTF-16 or binary, reported once.
+pub(crate) fn not_text(why: NotText) -> SyntaxDiagnostic {
+    let code = match why.nul {
+        true => "chatmd.nul_byte",
+        false => "chatmd.invalid_utf8",
+    };
+    let (what, help) = match why.utf16 {
+        true => (
+            "the file is in UTF-16, not in UTF-8",
+            "save it as UTF-8; editors call that an encoding",
+        ),
+        false => (
+            "the file is not text",
+            "a document is plain text in UTF-8; is this the right file?",
+        ),
+    };
+    error(code, why.at, "not UTF-8 text", what).help(help)
 }
 
 pub(crate) fn nul_byte(span: Span) -> SyntaxDiagnostic {
@@ -409,6 +429,30 @@ pub(crate) fn misspelt_end_tag(
     )
 }
 
+/// An element whose end tag stands right behind that of the element around it.
+pub(crate) fn crossed_end_tags(
+    name: &str,
+    start_tag: Span,
+    outer_end: Span,
+    end_tag: Span,
+) -> SyntaxDiagnostic {
+    error(
+        "chatmd.unclosed_element",
+        start_tag,
+        "closed too late",
+        format!("`</{name}>` stands behind the end tag of the element around `<{name}>`"),
+    )
+    .second(outer_end, "this closes the element around it")
+    .second(end_tag, "this comes too late")
+    .fix(
+        format!("move `</{name}>` to the front"),
+        vec![
+            (Span::empty(outer_end.start), format!("</{name}>")),
+            (end_tag, String::new()),
+        ],
+    )
+}
+
 pub(crate) fn unclosed_element(
     name: &str,
     start_tag: Span,
@@ -505,14 +549,26 @@ pub(crate) fn nesting_too_deep(name: &str, start_tag: Span) -> SyntaxDiagnostic 
     )
 }
 
-pub(crate) fn top_level_text(span: Span) -> SyntaxDiagnostic {
-    error(
+pub(crate) fn top_level_text(text: &str, span: Span) -> SyntaxDiagnostic {
+    let found = error(
         "chatmd.top_level_text",
         span,
         "outside of any element",
         "text at the top level belongs to no message",
-    )
-    .help("put it into a message such as `<user>…</user>`, or into a comment `<!-- … -->`")
+    );
+    let foreign = (text.starts_with("<?") || text.starts_with("<!")) && text.ends_with('>');
+    if foreign {
+        return found
+            .help("a document is neither XML nor HTML and needs no declaration: remove this")
+            .fix("remove it", delete(span));
+    }
+    if text.starts_with("---") {
+        return found.help(
+            "a document has no front matter: settings are written `<config model=\"…\"/>`, \
+             instructions `<system>…</system>`",
+        );
+    }
+    found.help("put it into a message such as `<user>…</user>`, or into a comment `<!-- … -->`")
 }
 
 pub(crate) fn unknown_element(

@@ -174,3 +174,39 @@ fn an_end_tag_of_the_text_is_not_renamed() {
         assert_eq!(title, "insert `</user>`", "{text}");
     }
 }
+
+#[test]
+fn end_tags_in_the_wrong_order_are_one_mistake() {
+    let table = [
+        (
+            "<user><agent src=\"a\">x</user></agent>\n",
+            "<user><agent src=\"a\">x</agent></user>\n",
+        ),
+        (
+            "<shell_access id=\"r\">\n<policy>\n</shell_access>\n</policy>\n<user>a</user>\n",
+            "<shell_access id=\"r\">\n<policy>\n</policy></shell_access>\n\n<user>a</user>\n",
+        ),
+        (
+            "<shell_access id=\"r\"><policy><rule id=\"a\"></policy></rule></shell_access>",
+            "<shell_access id=\"r\"><policy><rule id=\"a\"></rule></policy></shell_access>",
+        ),
+    ];
+    for (text, want) in table {
+        let found = repaired(text);
+        assert_eq!(found, want, "{text}");
+        assert_eq!(codes(&parsed(&found)), [""; 0], "{found}");
+    }
+    // Two of them are two.
+    let text = "<shell_access id=\"r\"><policy><rule id=\"a\"></shell_access></rule> </policy>";
+    assert_eq!(codes(&parsed(text)), ["chatmd.unclosed_element"; 2]);
+    // With something in between, or of another name, it is astray.
+    for text in [
+        "<user><agent src=\"a\">x</user><user>y</user></agent>",
+        "<user><agent src=\"a\">x</user></doc>",
+        "<user><agent src=\"a\">x</user></agent></agent>",
+    ] {
+        let found = parsed(text);
+        let want = ["chatmd.unclosed_element", "chatmd.unexpected_end_tag"];
+        assert_eq!(codes(&found), want, "{text}");
+    }
+}

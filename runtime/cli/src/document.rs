@@ -155,6 +155,7 @@ fn report(compilation: &Compilation) {
     let style = Style {
         color: terminal && !no_color,
         unicode: terminal,
+        width: chatmdc::report::wrap::DEFAULT_WIDTH,
     };
     // The renderer escapes everything that comes from the document.
     show::message(&human::render(&Findings { compilation, shown }, style));

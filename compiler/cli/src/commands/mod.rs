@@ -72,6 +72,7 @@ pub fn print_human(findings: &Findings<'_>, output: &mut Output) {
     let style = Style {
         color: output.color,
         unicode: output.unicode,
+        width: output.width,
     };
     output.message(human::render(findings, style));
 }

@@ -1,23 +1,55 @@
 //! Long lines cut down to what a finding is about.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-/// Lines up to this many bytes are shown whole.
-pub const LONG_LINE: usize = 240;
-/// Text kept before and behind a label, in bytes.
-const CONTEXT: usize = 32;
-/// Text kept of a label that is long itself.
-const MAX_LABEL: usize = 96;
+/// How much of a line is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Columns of the terminal.
+    width: usize,
+    /// Text kept before and behind a label, in bytes.
+    context: usize,
+    /// Text kept of a label that is long itself.
+    label: usize,
+}
+
+/// Columns left of the text: number, bar and spaces.
+const GUTTER: usize = 8;
+/// Columns between the end of a label and its text.
+const ARM: usize = 3;
+
+impl Frame {
+    /// What fits on lines of so many columns, with a short text beside the label.
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            context: (width / 5).clamp(8, 32),
+            label: (width / 4).clamp(16, 96),
+        }
+    }
+
+    /// Whether the line of a span has to be cut so that it and the text of the label, `words`
+    /// columns long, fit.
+    pub fn cuts(&self, text: &str, span: &Range<usize>, words: usize) -> bool {
+        let columns = |range: Range<usize>| {
+            let part = text.get(range).unwrap_or_default();
+            part.chars().count() + 3 * part.bytes().filter(|byte| *byte == b'\t').count()
+        };
+        let first = line_around(text, span.start);
+        let last = line_around(text, span.end);
+        let label = columns(last.start..span.end.min(last.end)) + ARM + words;
+        [columns(first), columns(last), label]
+            .into_iter()
+            .any(|columns| columns + GUTTER > self.width)
+    }
+}
+
+/// A labelled span, and whether its lines are cut.
+pub type Labelled = (Range<usize>, bool);
+
 /// Stands for what was left out.
 const GAP: &str = " … ";
-
-/// Whether a span touches a line that is too long to be shown whole.
-pub fn is_needed(text: &str, span: &Range<usize>) -> bool {
-    [span.start, span.end].into_iter().any(|at| {
-        let line = line_around(text, at);
-        line.len() > LONG_LINE
-    })
-}
 
 /// The line around an offset, without its LF.
 fn line_around(text: &str, at: usize) -> Range<usize> {
@@ -28,6 +60,19 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
         .and_then(|rest| rest.find('\n'))
         .map_or(text.len(), |lf| at + lf);
     start..end
+}
+
+/// Cuts whatever shares a line with what is cut.
+pub fn cut_together(text: &str, labels: &mut [Labelled]) {
+    let ends = |span: &Range<usize>| [span.start, span.end].map(|at| line_around(text, at).start);
+    let lines: HashSet<usize> = labels
+        .iter()
+        .filter(|(_, cut)| *cut)
+        .flat_map(|(span, _)| ends(span))
+        .collect();
+    for (span, cut) in labels {
+        *cut |= ends(span).iter().any(|line| lines.contains(line));
+    }
 }
 
 /// A text in which only the lines of some spans are left, cut around those spans; all lines keep
@@ -41,9 +86,16 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// Cuts a text. `line_of` gives the 0-based line of an offset.
-    pub fn new(text: &str, spans: &[Range<usize>], line_of: impl Fn(usize) -> usize) -> Self {
-        let mut wanted: Vec<Range<usize>> =
-            spans.iter().flat_map(|span| keep(text, span)).collect();
+    pub fn new(
+        text: &str,
+        labels: &[Labelled],
+        frame: Frame,
+        line_of: impl Fn(usize) -> usize,
+    ) -> Self {
+        let mut wanted: Vec<Range<usize>> = labels
+            .iter()
+            .flat_map(|label| keep(text, label, frame))
+            .collect();
         wanted.sort_by_key(|range| (range.start, range.end));
         let mut excerpt = Self {
             text: String::new(),
@@ -67,7 +119,7 @@ impl Excerpt {
             excerpt.pieces.push((range.clone(), excerpt.text.len()));
             excerpt.text.push_str(&text[range.clone()]);
             if line_around(text, range.end).end != range.end {
-                excerpt.open_end(text, &range, &spans_after(spans, &range));
+                excerpt.open_end(text, &range, &ends_after(labels, &range));
             }
             previous = Some(range);
         }
@@ -93,22 +145,22 @@ impl Excerpt {
     }
 }
 
-fn spans_after(spans: &[Range<usize>], range: &Range<usize>) -> Vec<usize> {
-    spans
+fn ends_after(labels: &[Labelled], range: &Range<usize>) -> Vec<usize> {
+    labels
         .iter()
-        .flat_map(|span| [span.start, span.end])
+        .flat_map(|(span, _)| [span.start, span.end])
         .filter(|at| *at > range.end)
         .collect()
 }
 
 /// What is kept around the two ends of a span.
-fn keep(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
+fn keep(text: &str, (span, cut): &Labelled, frame: Frame) -> Vec<Range<usize>> {
     let around = |from: usize, to: usize, line: &Range<usize>| {
-        let mut start = from.saturating_sub(CONTEXT).max(line.start);
-        let mut end = (to + CONTEXT).min(line.end);
-        if line.len() <= LONG_LINE {
-            (start, end) = (line.start, line.end);
+        if !cut {
+            return line.clone();
         }
+        let mut start = from.saturating_sub(frame.context).max(line.start);
+        let mut end = (to + frame.context).min(line.end);
         while !text.is_char_boundary(start) {
             start -= 1;
         }
@@ -118,11 +170,11 @@ fn keep(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
         start..end
     };
     let first = line_around(text, span.start);
-    if span.end <= first.end && span.len() <= MAX_LABEL {
+    if span.end <= first.end && (span.len() <= frame.label || !cut) {
         return vec![around(span.start, span.end, &first)];
     }
     let last = line_around(text, span.end);
-    let head = (span.start + MAX_LABEL).min(first.end);
+    let head = (span.start + frame.label).min(first.end);
     vec![
         around(span.start, head, &first),
         around(span.end, span.end, &last),
@@ -152,10 +204,14 @@ mod tests {
         let here = text.find("HERE").unwrap_or(0);
         let there = text.find("THERE").unwrap_or(0);
         let last = text.find("last").unwrap_or(0);
+        let frame = Frame::new(80);
         let spans = [here..here + 4, there..there + 5, last..last + 4];
-        assert!(is_needed(&text, &spans[0]) && !is_needed(&text, &spans[2]));
+        let labels = spans
+            .clone()
+            .map(|span| (span.clone(), frame.cuts(&text, &span, 8)));
+        assert!(labels[0].1 && !labels[2].1);
         let line_of = |at: usize| text[..at].matches('\n').count();
-        let excerpt = Excerpt::new(&text, &spans, line_of);
+        let excerpt = Excerpt::new(&text, &labels, frame, line_of);
         for (span, word) in spans.iter().zip(["HERE", "THERE", "last"]) {
             assert_eq!(
                 &excerpt.text[excerpt.offset(span.start)..excerpt.offset(span.end)],
@@ -165,16 +221,26 @@ mod tests {
         let lines: Vec<_> = excerpt.text.lines().collect();
         assert_eq!(lines.len(), 3);
         assert_eq!((lines[0], lines[2]), ("", "last"));
-        assert!(lines[1].len() < LONG_LINE, "{}", lines[1]);
+        assert!(lines[1].chars().count() < 160, "{}", lines[1]);
         assert_eq!(lines[1].matches('…').count(), 3, "{}", lines[1]);
+    }
+
+    #[test]
+    fn a_line_is_cut_where_it_or_the_text_of_its_label_does_not_fit() {
+        let frame = Frame::new(80);
+        let fits = "x".repeat(72);
+        assert!(!frame.cuts(&fits, &(0..4), 20));
+        assert!(frame.cuts(&fits, &(60..70), 20));
+        assert!(frame.cuts(&"x".repeat(73), &(0..4), 20));
+        assert!(frame.cuts(&"\t".repeat(20), &(0..1), 20));
     }
 
     #[test]
     fn a_long_label_keeps_both_ends() {
         let text = "y".repeat(5_000);
         let span = 1_000..4_000;
-        let excerpt = Excerpt::new(&text, std::slice::from_ref(&span), |_| 0);
-        assert!(excerpt.text.len() < LONG_LINE);
+        let excerpt = Excerpt::new(&text, &[(span.clone(), true)], Frame::new(80), |_| 0);
+        assert!(excerpt.text.chars().count() <= 72, "{}", excerpt.text);
         assert!(excerpt.offset(span.start) < excerpt.offset(span.end));
     }
 }

@@ -11,10 +11,15 @@ use ariadne::{CharSet, Color, Config, IndexType, LabelAttach, Report, ReportKind
 use chatmd_compiler::diagnostics::{Diagnostic, FileIndex, IMPORTED_HERE, Label, Severity};
 use chatmd_compiler::{Compilation, SafeText};
 
-use super::excerpt::{self, Excerpt};
+use super::excerpt::{self, Excerpt, Frame, Labelled};
 use super::view::View;
+use super::wrap::wrapped;
 use super::{Findings, heading, repair};
 
+/// Indent of the further lines of a heading.
+const HANG: usize = 3;
+/// Columns of `   help: `.
+const HELP: usize = 9;
 /// Most imports of a chain that are shown with their source.
 const MAX_CHAIN_LABELS: usize = 4;
 /// Last line of a file with long lines that is drawn: cutting a file costs its line count.
@@ -27,6 +32,8 @@ pub struct Style {
     pub color: bool,
     /// Draw with box characters instead of ASCII.
     pub unicode: bool,
+    /// Columns of a line. Source text may take more.
+    pub width: usize,
 }
 
 /// Renders the findings of one document.
@@ -71,27 +78,33 @@ impl Cache<'_> {
         })
     }
 
-    /// Prepares the files of a report: cuts those in which a labelled line is too long.
-    fn prepare(&mut self, labels: &[(&Label, bool)]) {
+    /// Prepares the files of a report: cuts those in which a line and what is said beside it do not
+    /// fit.
+    fn prepare(&mut self, labels: &[(&Label, bool)], width: usize) {
         self.cut.clear();
-        let mut spans: HashMap<FileIndex, Vec<std::ops::Range<usize>>> = HashMap::new();
+        let frame = Frame::new(width);
+        let mut labelled: HashMap<FileIndex, Vec<Labelled>> = HashMap::new();
         for (label, _) in labels {
             let span = self.shown_span(label);
-            spans.entry(label.place.file).or_default().push(span);
+            let file = label.place.file;
+            let words = SafeText::line(&label.text).as_str().chars().count();
+            let cut = frame.cuts(self.drawn(file).view.text(), &span, words);
+            labelled.entry(file).or_default().push((span, cut));
         }
-        for (file, spans) in spans {
-            let drawn = self.drawn(file);
-            let text = drawn.view.text();
-            if !spans.iter().any(|span| excerpt::is_needed(text, span)) {
+        for (file, mut labels) in labelled {
+            if !labels.iter().any(|(_, cut)| *cut) {
                 continue;
             }
+            let drawn = self.drawn(file);
+            let text = drawn.view.text();
+            excerpt::cut_together(text, &mut labels);
             let line_of = |at| {
                 drawn
                     .source
                     .get_byte_line(at)
                     .map_or(0, |(_, line, _)| line)
             };
-            let excerpt = Excerpt::new(text, &spans, line_of);
+            let excerpt = Excerpt::new(text, &labels, frame, line_of);
             let source = Source::from(excerpt.text.clone());
             self.cut.insert(file, (excerpt, source));
         }
@@ -151,7 +164,7 @@ fn mark(file: FileIndex) -> String {
 fn one(cache: &mut Cache<'_>, found: &Diagnostic, style: Style, text: &mut String) {
     write_heading(found, style, text);
     let labels = labels(cache.compilation, found);
-    cache.prepare(&labels);
+    cache.prepare(&labels, style.width);
     if cache.is_drawable(&labels) {
         draw(cache, found, &labels, style, text);
     } else {
@@ -228,11 +241,11 @@ fn write_heading(found: &Diagnostic, style: Style, text: &mut String) {
     };
     let end = if style.color { "\u{1b}[0m" } else { "" };
     let heading = SafeText::line(&heading(found));
-    let _ = writeln!(
-        text,
-        "{start}{heading}{end}: {}",
-        SafeText::line(&found.message)
-    );
+    let message = SafeText::line(&found.message);
+    let used = heading.as_str().chars().count() + 2;
+    let message = wrapped(message.as_str(), used, HANG, style.width);
+    let gap = if message.starts_with('\n') { "" } else { " " };
+    let _ = writeln!(text, "{start}{heading}{end}:{gap}{message}");
 }
 
 /// Ariadne colours every character on its own: joins neighbours of one colour.
@@ -342,7 +355,9 @@ fn advice(compilation: &Compilation, found: &Diagnostic, style: Style, text: &mu
         hint == found.primary.text || hint.starts_with("did you mean") && !found.fixes.is_empty()
     };
     for hint in found.hints.iter().filter(|hint| !said(hint)) {
-        let _ = writeln!(text, "   {bold}help:{reset} {}", SafeText::line(hint));
+        let hint = SafeText::line(hint);
+        let hint = wrapped(hint.as_str(), HELP, HELP, style.width);
+        let _ = writeln!(text, "   {bold}help:{reset} {hint}");
     }
     for note in &found.notes {
         let _ = writeln!(text, "   {bold}note:{reset}");
@@ -354,7 +369,8 @@ fn advice(compilation: &Compilation, found: &Diagnostic, style: Style, text: &mu
         let title = SafeText::line(&fix.title);
         let lines = repair::lines(compilation, fix);
         let colon = if lines.is_empty() { "" } else { ":" };
-        let _ = writeln!(text, "   {bold}help:{reset} {title}{colon}");
+        let title = wrapped(&format!("{title}{colon}"), HELP, HELP, style.width);
+        let _ = writeln!(text, "   {bold}help:{reset} {title}");
         let width = lines
             .iter()
             .map(|(number, _)| number.to_string().len())

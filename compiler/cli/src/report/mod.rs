@@ -8,6 +8,7 @@ pub mod json;
 pub mod repair;
 pub mod sarif;
 pub mod view;
+pub mod wrap;
 
 use chatmd_compiler::Compilation;
 use chatmd_compiler::diagnostics::{Diagnostic, Severity};

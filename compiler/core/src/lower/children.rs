@@ -164,7 +164,7 @@ fn stranger(context: &mut Context<'_>, schema: &'static Schema, child: &Element,
         context.report(finding.hint(hint));
         return;
     }
-    if !names.is_empty() {
+    if !names.is_empty() && finding.fixes.is_empty() {
         let list = names
             .iter()
             .map(|name| format!("`{name}`"))

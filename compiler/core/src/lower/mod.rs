@@ -5,6 +5,7 @@
 //! reported, a broken element never hides its siblings, and nothing is said about an attribute
 //! that is already reported.
 
+mod absent;
 mod attributes;
 mod backends;
 mod children;

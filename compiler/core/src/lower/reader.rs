@@ -1,8 +1,9 @@
 //! The generic checks of attributes against the schema row of their element: unknown, bare, missing
 //! and misfitting names, and values by type.
 
-use chatmd_syntax::{Attribute as Written, Element, MAX_ATTRIBUTES, Span};
+use chatmd_syntax::{Attribute as Written, Element, MAX_ATTRIBUTES};
 
+use super::absent::{bare, empty, missing};
 pub(super) use super::attributes::Attributes;
 use super::attributes::{Slot, State};
 pub(super) use super::children::children;
@@ -14,7 +15,7 @@ use crate::schema::{Attribute, Element as Schema, Type, When};
 
 /// Outcome of asking whether a conditional row applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Applies {
+pub(super) enum Applies {
     Yes,
     No,
     /// The selector is missing or wrong.
@@ -133,13 +134,41 @@ fn unknown(
         context.report(finding.hint(hint));
         return None;
     }
-    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let finding = finding.hint(match listed.is_empty() {
-        true => format!("`<{}>` takes no attributes", schema.name),
-        false => format!("its attributes are {}", listed.join(", ")),
-    });
+    // With a suggestion the list of all names would only push it out of sight.
+    let finding = match finding.fixes.is_empty() {
+        true => finding.hint(listed(schema)),
+        false => finding,
+    };
     context.report(finding);
     meant.filter(|_| severity == Severity::Error)
+}
+
+/// The attributes that an element takes, those that it needs first.
+fn listed(schema: &'static Schema) -> String {
+    let names = |required: bool| {
+        let rows = schema.attributes.iter();
+        let needed = |name| {
+            schema
+                .rows(name)
+                .any(|row| row.required && row.when.is_none())
+        };
+        let mut names: Vec<String> = Vec::new();
+        for row in rows.filter(|row| needed(row.name) == required) {
+            let name = format!("`{}`", row.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    };
+    match (names(true), names(false)) {
+        (needed, free) if needed.is_empty() && free.is_empty() => {
+            format!("`<{}>` takes no attributes", schema.name)
+        }
+        (needed, free) if needed.is_empty() => format!("its attributes are {free}"),
+        (needed, free) if free.is_empty() => format!("its attributes are {needed}"),
+        (needed, free) => format!("it needs {needed} and takes {free}"),
+    }
 }
 
 /// Decides which row of a conditional attribute holds, then checks the value.
@@ -178,7 +207,7 @@ fn conditional<'t>(
     }
 }
 
-fn applies(schema: &'static Schema, found: &Attributes<'_>, when: When) -> Applies {
+pub(super) fn applies(schema: &'static Schema, found: &Attributes<'_>, when: When) -> Applies {
     let word = match found.slot(when.attribute) {
         Some(Slot {
             state: State::Valid(Value::Word(word)),
@@ -258,7 +287,7 @@ fn accept<'t>(
         if row.ty == Type::Flag {
             found.push(context, name, written, State::Valid(Value::Bool(true)));
         } else {
-            bare(context, schema, row, written);
+            bare(context, schema, found, row, written);
             found.poison(context, name, written);
         }
         return;
@@ -284,7 +313,7 @@ fn accept<'t>(
                 State::Valid(Value::Text(String::new())),
             );
         } else {
-            empty(context, schema, row, written);
+            empty(context, schema, found, row, written);
             found.poison(context, name, written);
         }
         return;
@@ -318,7 +347,7 @@ fn accept<'t>(
     }
 }
 
-fn in_range(row: &'static Attribute, value: &Value) -> Result<(), Fault> {
+pub(super) fn in_range(row: &'static Attribute, value: &Value) -> Result<(), Fault> {
     let (Some((low, high)), Value::Number(number)) = (row.range, value) else {
         return Ok(());
     };
@@ -398,14 +427,6 @@ pub(super) fn is_secret(schema: &'static Schema) -> bool {
     core::ptr::eq(schema, &crate::schema::sections::LITERAL_SECRET)
 }
 
-/// What an attribute is for, as a hint.
-fn explained(row: &Attribute) -> String {
-    let mut doc = row.doc.trim_end_matches('.').chars();
-    let first = doc.next().map(|c| c.to_ascii_lowercase());
-    let doc: String = first.into_iter().chain(doc).collect();
-    format!("`{}`: {doc}", row.name)
-}
-
 /// Text as it must be written inside a quoted value.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -413,86 +434,4 @@ pub(super) fn escape(text: &str) -> String {
         .replace('>', "&gt;")
         .replace('"', "&quot;")
         .replace('\'', "&apos;")
-}
-
-fn bare(
-    context: &mut Context<'_>,
-    schema: &'static Schema,
-    row: &'static Attribute,
-    written: &Written,
-) {
-    let code = if row.bare_is_missing && row.required {
-        row.missing.unwrap_or(schema.codes.missing)
-    } else {
-        schema.codes.bare
-    };
-    let at = Span::empty(written.span.end);
-    let finding = context
-        .finding(code, written.name, format!("`{}` needs a value", row.name))
-        .label("no value")
-        .hint(format!("write `{}=\"…\"`", row.name))
-        .fix(
-            format!("add a value to `{}`", row.name),
-            context.place(at),
-            "=\"\"",
-        );
-    context.report_below(finding, &[row.name]);
-}
-
-fn empty(
-    context: &mut Context<'_>,
-    schema: &'static Schema,
-    row: &'static Attribute,
-    written: &Written,
-) {
-    let code = match (row.empty, row.required) {
-        (Some(code), _) => code,
-        (None, true) => row.missing.unwrap_or(schema.codes.missing),
-        (None, false) => row.invalid.unwrap_or_else(|| value::code_of(row.ty)),
-    };
-    let at = written.value.unwrap_or(written.name);
-    let finding = context
-        .finding(
-            code,
-            at,
-            format!("`{}` of `<{}>` must not be empty", row.name, schema.name),
-        )
-        .label("empty")
-        .hint(explained(row));
-    context.report_below(finding, &[row.name]);
-}
-
-fn missing(
-    context: &mut Context<'_>,
-    element: &Element,
-    schema: &'static Schema,
-    found: &Attributes<'_>,
-) {
-    for row in schema.attributes.iter().filter(|row| row.required) {
-        if found.has(row.name) {
-            continue;
-        }
-        if row
-            .when
-            .is_some_and(|when| applies(schema, found, when) != Applies::Yes)
-        {
-            continue;
-        }
-        let code = row.missing.unwrap_or(schema.codes.missing);
-        let at = Span::empty(element.name_span.end);
-        let finding = context
-            .finding(
-                code,
-                element.name_span,
-                format!("`<{}>` needs the attribute `{}`", schema.name, row.name),
-            )
-            .label(format!("`{}` is missing", row.name))
-            .hint(explained(row))
-            .fix(
-                format!("add `{}`", row.name),
-                context.place(at),
-                format!(" {}=\"\"", row.name),
-            );
-        context.report_below(finding, &[row.name]);
-    }
 }

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::input::{Expanded, ExpandedItem};
+use super::profiles;
 use super::reference::{BUILTIN, Lookup, Names, candidates, qualify};
 use super::registry::Registry;
 use super::report::{Fill, Sink, error, list, nearest, place, quote};
-use crate::decl::Sp;
+use crate::decl::{Field, Sp};
 use crate::diagnostics::{Diagnostic, Place};
 use crate::manifest::{Hook, Platform, ScriptKind};
 
@@ -112,17 +113,34 @@ impl<'a> Context<'a> {
                     ["shell_access", id, ..] => qualify(namespace, id),
                     _ => String::new(),
                 };
+                // Written without prefix or version; a declared name that is nearer goes first.
                 let profile = match referrer {
-                    Referrer::Extends => profile_meant(&reference.value),
+                    Referrer::Extends => profiles::named(&reference.value).or_else(|| {
+                        let mut tried = candidates(namespace, &reference.value).into_iter();
+                        let near = |name: String| {
+                            nearest(&name, self.registry.runtime_names.offered(&own)).is_some()
+                        };
+                        match tried.any(near) {
+                            true => None,
+                            false => profiles::meant(&reference.value),
+                        }
+                    }),
                     _ => None,
                 };
-                let finding = unknown(
+                let below = |name: &str| referrer == Referrer::Extends && self.is_below(name, &own);
+                let (finding, meant) = unknown(
                     code,
                     what,
                     (namespace, reference, at),
-                    (&self.registry.runtime_names, &own),
+                    (&self.registry.runtime_names, &own, &below),
                     self.sink.suggests() && profile.is_none(),
                 );
+                // What was meant is not unused as well.
+                if let Some(index) = meant
+                    && let Some(node) = self.registry.runtimes.get_mut(index)
+                {
+                    node.used = true;
+                }
                 let finding = match profile {
                     Some(profile) => finding
                         .hint(format!("did you mean the built-in profile `{profile}`?"))
@@ -138,6 +156,32 @@ impl<'a> Context<'a> {
             }
         }
         None
+    }
+
+    /// Whether the runtime `name` inherits, as far as one looks, from the runtime `own`: extending it
+    /// would close a cycle.
+    fn is_below(&self, name: &str, own: &str) -> bool {
+        const FAR: usize = 256;
+        let names = &self.registry.runtime_names;
+        let mut at = match names.look_up(None, name, &[]) {
+            Lookup::Found(index) => self.registry.runtimes.get(index),
+            _ => None,
+        };
+        for _ in 0..FAR {
+            let Some(node) = at else { return false };
+            if node.id == own {
+                return true;
+            }
+            let Field::Value(parent) = &node.decl.extends else {
+                return false;
+            };
+            let namespace = node.item.namespace.as_deref();
+            at = match names.look_up(namespace, &parent.value, &[]) {
+                Lookup::Found(index) => self.registry.runtimes.get(index),
+                _ => None,
+            };
+        }
+        true
     }
 
     /// Resolves a script reference and checks its kind; failures are reported. The script counts as
@@ -198,13 +242,18 @@ impl<'a> Context<'a> {
                 self.sink.push(finding.path(path.iter().copied()));
             }
             Lookup::Unknown => {
-                let finding = unknown(
+                let (finding, meant) = unknown(
                     "shell.unknown_script",
                     "script",
                     (namespace, reference, at),
-                    (&self.registry.script_names, ""),
+                    (&self.registry.script_names, "", &|_| false),
                     self.sink.suggests(),
                 );
+                if let Some(index) = meant
+                    && let Some(node) = self.registry.scripts.get_mut(index)
+                {
+                    node.referenced = true;
+                }
                 self.sink.push(finding.path(path.iter().copied()));
             }
         }
@@ -230,22 +279,14 @@ fn ambiguous(at: Place, reference: &str, declared: [(String, Place); 2]) -> Diag
     .hint("rename one of the two declarations, or change the namespace of one import")
 }
 
-/// The built-in profile that is named without its prefix or version.
-fn profile_meant(name: &str) -> Option<&'static str> {
-    let name = name.strip_suffix("@1").unwrap_or(name);
-    let found = super::profiles::PROFILES
-        .iter()
-        .find(|known| known.name.strip_prefix(BUILTIN) == Some(name));
-    found.map(|known| known.versioned)
-}
-
+/// Reports a name that nothing bears, with the declaration that was most likely meant.
 fn unknown(
     code: &'static str,
     what: &str,
     (namespace, reference, at): (Option<&str>, &Sp<String>, Place),
-    (names, apart): (&Names, &str),
+    (names, own, unfit): (&Names, &str, &dyn Fn(&str) -> bool),
     suggest: bool,
-) -> Diagnostic {
+) -> (Diagnostic, Option<usize>) {
     let tried = candidates(namespace, &reference.value);
     let mut message = format!("no {what} is named {}", quote(&tried[0]));
     if let Some(other) = tried.get(1) {
@@ -253,26 +294,32 @@ fn unknown(
     }
     let mut finding = error(code, at, message).label("not declared");
     if !suggest {
-        return finding;
+        return (finding, None);
     }
     let near = tried
         .iter()
-        .find_map(|name| nearest(name, names.offered(apart)));
-    match near {
-        Some(near) => {
-            // Written from inside its namespace, the name is shorter.
-            let prefix = namespace.map(|namespace| format!("{namespace}:"));
-            let short = prefix
-                .and_then(|prefix| near.strip_prefix(prefix.as_str()))
-                .unwrap_or(near);
-            finding = finding.hint(format!("did you mean {}?", quote(short)));
-            finding.fix(format!("refer to {}", quote(short)), at, short)
-        }
-        None => match names.all().next() {
-            Some(_) => finding.hint(format!("declared: {}", list(names.all().take(50)))),
-            None => finding.hint(format!(
-                "the document declares no {what}: add one or import it"
-            )),
-        },
-    }
+        .find_map(|name| nearest(name, names.offered(own)))
+        .filter(|near| !unfit(near));
+    let Some(near) = near else {
+        let hint = match names.all().next() {
+            Some(_) => format!("declared: {}", list(names.all().take(50))),
+            None => format!("the document declares no {what}: add one or import it"),
+        };
+        return (finding.hint(hint), None);
+    };
+    // Written from inside its namespace, the name is shorter.
+    let prefix = namespace.map(|namespace| format!("{namespace}:"));
+    let short = prefix
+        .and_then(|prefix| near.strip_prefix(prefix.as_str()))
+        .unwrap_or(near);
+    finding = finding.hint(format!("did you mean {}?", quote(short))).fix(
+        format!("refer to {}", quote(short)),
+        at,
+        short,
+    );
+    let meant = match names.look_up(None, near, &[]) {
+        Lookup::Found(index) => Some(index),
+        _ => None,
+    };
+    (finding, meant)
 }

@@ -11,7 +11,7 @@ use super::merge;
 use super::profiles::{self, CONSERVATIVE};
 use super::reference::BUILTIN;
 use super::registry::Parent;
-use super::report::{Fill, error, list, nearest, place, quote};
+use super::report::{Fill, error, list, place, quote};
 use super::taint::Taint;
 use crate::decl::{Field, Sp};
 use crate::manifest::Profile;
@@ -43,20 +43,17 @@ fn parent(cx: &mut Context<'_>, index: usize, reference: &Sp<String>) -> Parent 
         let message = format!("there is no built-in profile {}", quote(&reference.value));
         let mut finding =
             error("shell.unknown_builtin_profile", at, message).label("unknown profile");
-        let names = profiles::PROFILES
-            .iter()
-            .flat_map(|known| [known.name, known.versioned]);
-        if let Some(near) = nearest(&reference.value, names) {
+        if let Some(near) = profiles::meant(&reference.value) {
             finding = finding.hint(format!("did you mean {}?", quote(near))).fix(
                 format!("extend {}", quote(near)),
                 at,
                 near,
             );
         }
-        let finding = finding
-            .hint(format!("known profiles: {}", list(known())))
-            .path(path);
-        cx.sink.push(finding);
+        if finding.fixes.is_empty() {
+            finding = finding.hint(format!("known profiles: {}", list(known())));
+        }
+        cx.sink.push(finding.path(path));
         return Parent::Unavailable;
     }
     match cx.runtime(item, reference, Referrer::Extends, &path) {

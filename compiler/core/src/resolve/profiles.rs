@@ -2,6 +2,8 @@
 //!
 //! A version is immutable: a changed value needs a new version of the profile.
 
+use super::reference::BUILTIN;
+use super::report::nearest;
 use crate::manifest::{
     Action, ApprovalProvider, Inherit, Limits, PathBase, Sandbox, Scope, Unavailable, When,
 };
@@ -238,6 +240,47 @@ const READONLY_RULES: &[BuiltinRule] = &[
         ]),
     },
 ];
+
+/// The parts of a name that may name a profile: no prefix, no version, dashes, lowercase.
+fn stem(name: &str) -> String {
+    let name = name.rsplit([':', '/']).next().unwrap_or_default();
+    let name = name.split('@').next().unwrap_or_default();
+    name.trim().to_ascii_lowercase().replace(['_', ' '], "-")
+}
+
+/// The profile that is named without its prefix or with another version.
+pub(crate) fn named(name: &str) -> Option<&'static str> {
+    let stem = stem(name);
+    let found = PROFILES
+        .iter()
+        .find(|known| known.name.strip_prefix(BUILTIN) == Some(stem.as_str()));
+    found.map(|known| known.versioned)
+}
+
+/// The profile that a name without one most likely means: by its stem, a part of it, or one that is
+/// nearly it.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    let stems = || {
+        let names = PROFILES.iter().map(|known| (known.name, known.versioned));
+        names.map(|(name, versioned)| (name.strip_prefix(BUILTIN).unwrap_or(name), versioned))
+    };
+    let stem = stem(name);
+    if stem.len() > 64 {
+        return None;
+    }
+    let part = |known: &str| {
+        known
+            .split('-')
+            .any(|part| part == stem && part != "workspace")
+    };
+    let near = || nearest(&stem, stems().map(|(known, _)| known));
+    named(name).or_else(|| {
+        let found = stems().find(|(known, _)| part(known));
+        let found =
+            found.or_else(|| near().and_then(|near| stems().find(|(known, _)| *known == near)));
+        found.map(|(_, versioned)| versioned)
+    })
+}
 
 /// The profile that a reference with prefix names: a version, or the alias of the newest version
 /// that is compatible with version 1.

@@ -9,6 +9,7 @@ pub mod document;
 pub mod environment;
 pub mod extensions;
 pub mod policy;
+pub mod samples;
 pub mod sections;
 pub mod tools;
 

@@ -3,13 +3,25 @@
 use super::{Builder, Open};
 use crate::context::Context;
 use crate::item::EndTag;
+use crate::lexer;
 use crate::nearest::nearest;
 use crate::report::{self, ClosedBy};
-use crate::tree::{MAX_DIAGNOSTICS, Node};
+use crate::tree::{MAX_DIAGNOSTICS, Node, SyntaxDiagnostic};
 use crate::{Span, Tag};
 
 /// Most end tags with unknown names that are compared with the name of an unclosed element.
 const MAX_MISSPELT: usize = 64;
+
+/// Elements that an end tag has just closed with itself, although they were not closed.
+#[derive(Debug, Default)]
+pub(super) struct Crossed {
+    /// The elements with the numbers of their findings.
+    open: Vec<(Open, usize)>,
+    /// That end tag.
+    end_tag: Span,
+    /// End of the last end tag that was looked for behind it.
+    behind: u32,
+}
 
 impl<'t> Builder<'t> {
     pub(super) fn end(&mut self, span: Span, end: EndTag) {
@@ -76,6 +88,8 @@ impl<'t> Builder<'t> {
 
     /// Closes the innermost open element of that name and everything above it.
     fn close_down_to(&mut self, known: Option<Tag>, name: &str, end_tag: Span) {
+        self.crossed.open.clear();
+        (self.crossed.end_tag, self.crossed.behind) = (end_tag, end_tag.end);
         while let Some(top) = self.stack.last().copied() {
             let this = match known {
                 Some(tag) => top.tag == Some(tag),
@@ -86,13 +100,50 @@ impl<'t> Builder<'t> {
                 return;
             }
             if top.report {
+                let index = self.diagnostics.len();
                 self.report_unclosed(&top, ClosedBy::EndTag(end_tag), None);
+                if self.diagnostics.len() > index {
+                    self.crossed.open.push((top, index));
+                }
             }
             self.pop(None, end_tag.start);
         }
     }
 
+    /// An end tag right behind that of the element around its own: both were written, in the wrong
+    /// order, and that is one mistake.
+    fn take_crossed(&mut self, known: Option<Tag>, name: &str, span: Span) -> bool {
+        let between = Span::new(self.crossed.behind.min(span.start), span.start);
+        let outer = self.crossed.end_tag;
+        // Outside of shell scope a shell name is none, but it still is the name of the element.
+        let of_this_name =
+            |open: &Open| self.slice(open.name) == name || known.is_some() && open.tag == known;
+        let (Some(at), true) = (
+            self.crossed
+                .open
+                .iter()
+                .position(|(open, _)| of_this_name(open)),
+            self.slice(between).bytes().all(lexer::is_space),
+        ) else {
+            return false;
+        };
+        let (open, index) = self.crossed.open.remove(at);
+        self.crossed.behind = span.end;
+        let found = report::crossed_end_tags(name, open.start_tag, outer, span);
+        if let Some(known) = self.diagnostics.get_mut(index) {
+            let path = std::mem::take(&mut known.path);
+            *known = SyntaxDiagnostic { path, ..found };
+        }
+        true
+    }
+
     fn stray(&mut self, known: Option<Tag>, name: &str, span: Span) {
+        if self.take_crossed(known, name, span) {
+            if self.skip_start.is_none() {
+                self.add(Node::StrayEnd { span });
+            }
+            return;
+        }
         let Some(top) = self.stack.last().copied() else {
             if !self.take_orphan_end(name) {
                 let last = known

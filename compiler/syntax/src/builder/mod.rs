@@ -85,6 +85,7 @@ pub(crate) struct Builder<'t> {
     diagnostics: Vec<SyntaxDiagnostic>,
     checkpoint: Option<Checkpoint>,
     rewinds: u32,
+    crossed: close::Crossed,
 }
 
 /// What the builder hands back.
@@ -119,6 +120,7 @@ pub(crate) fn build(text: &str, bom: u32, mode: Mode) -> Built {
         diagnostics: Vec::new(),
         checkpoint: None,
         rewinds: 0,
+        crossed: close::Crossed::default(),
     };
     builder.run();
     Built {
@@ -344,7 +346,7 @@ impl<'t> Builder<'t> {
             return;
         };
         let line = self.first_line(piece);
-        self.report(report::top_level_text(line), None, None);
+        self.report(report::top_level_text(self.slice(line), line), None, None);
     }
 
     /// The first line of a span, without whitespace at its end.

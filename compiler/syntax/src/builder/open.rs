@@ -78,7 +78,8 @@ impl<'t> Builder<'t> {
             all.map(|tag| tag.as_str())
         };
         let folded = names().find(|known| known.eq_ignore_ascii_case(name));
-        let meant = Tag::from_name(folded.or_else(|| nearest(name, names()))?)?;
+        let near = folded.or_else(|| nearest(name, names()));
+        let meant = Tag::from_name(near.or_else(|| foreign(name).filter(|_| top))?)?;
         if self.open_known.get(meant as usize).is_none_or(|n| *n > 0) {
             return None;
         }
@@ -144,7 +145,9 @@ impl<'t> Builder<'t> {
                 name,
                 span,
                 &names,
-                folded.or_else(|| nearest(name, vocabulary())),
+                folded
+                    .or_else(|| nearest(name, vocabulary()))
+                    .or_else(|| foreign(name)),
             )
         };
         self.report(found, None, Some(tag.name));
@@ -379,4 +382,17 @@ impl<'t> Builder<'t> {
             Context::Authored
         })
     }
+}
+
+/// The element that other formats call by this name.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "message" => "msg",
+        "human" | "prompt" => "user",
+        "ai" | "bot" | "model" => "assistant",
+        "instructions" => "system",
+        "include" => "import",
+        "settings" | "configuration" => "config",
+        _ => return None,
+    })
 }

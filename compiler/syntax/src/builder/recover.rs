@@ -1,5 +1,6 @@
 //! The end of the file with elements still open: going back to a fence (spec 01 section 16.3).
 
+use super::close::Crossed;
 use super::{Builder, TopRun};
 use crate::Span;
 use crate::report::ClosedBy;
@@ -111,6 +112,7 @@ impl Builder<'_> {
         self.open_known.fill(0);
         self.open_unknown.clear();
         self.skip_start = None;
+        self.crossed = Crossed::default();
         self.run = TopRun::Blank;
         self.at = at;
         self.index = checkpoint.index;

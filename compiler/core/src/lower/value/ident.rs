@@ -2,6 +2,7 @@
 
 use super::{Fault, Parsed, Value};
 use crate::diagnostics::quote;
+use crate::resolve::profiles;
 
 const PATTERN: &str = "a letter or `_`, then letters, digits, `_`, `.` and `-`";
 
@@ -97,6 +98,13 @@ pub(super) fn reference(text: &str, parent: bool) -> Result<Value, Fault> {
             fault.at(at..at + c.len_utf8())
         });
     }
+    let profile_meant = |fault: Fault| match profiles::meant(text).filter(|_| parent) {
+        Some(profile) => Fault {
+            range: None,
+            ..fault.replace(profile)
+        },
+        None => fault,
+    };
     if let Some(profile) = text.strip_prefix("builtin:") {
         if !parent {
             return Err(
@@ -109,13 +117,16 @@ pub(super) fn reference(text: &str, parent: bool) -> Result<Value, Fault> {
         let (name, version) = profile.split_once('@').unwrap_or((profile, "1"));
         let version_ok = !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit());
         if name.is_empty() || name.contains(':') || !version_ok {
-            return Err(Fault::new(format!("{} is not a profile name", quote(text)))
-                .hint("write `builtin:NAME` or `builtin:NAME@VERSION`"));
+            let fault = Fault::new(format!("{} is not a profile name", quote(text)));
+            return Err(profile_meant(
+                fault.hint("write `builtin:NAME` or `builtin:NAME@VERSION`"),
+            ));
         }
         return Ok(Value::Text(text.to_owned()));
     }
     if let Some(at) = text.find('@') {
-        return Err(Fault::new("only built-in profiles have a version").at(at..text.len()));
+        let fault = Fault::new("only built-in profiles, `builtin:NAME@VERSION`, have a version");
+        return Err(profile_meant(fault.at(at..text.len())));
     }
     if text.split(':').any(str::is_empty) {
         return Err(
