@@ -25,7 +25,7 @@ impl Frame {
         Self {
             width,
             context: (width / 5).clamp(8, 32),
-            label: (width / 4).clamp(16, 96),
+            label: (width / 5).clamp(12, 96),
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         let text = "y".repeat(5_000);
         let span = 1_000..4_000;
         let excerpt = Excerpt::new(&text, &[(span.clone(), true)], Frame::new(80), |_| 0);
-        assert!(excerpt.text.chars().count() <= 72, "{}", excerpt.text);
+        assert!(excerpt.text.chars().count() <= 88, "{}", excerpt.text);
         assert!(excerpt.offset(span.start) < excerpt.offset(span.end));
     }
 }

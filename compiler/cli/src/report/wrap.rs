@@ -66,7 +66,7 @@ mod tests {
     fn lines_fit_and_hang_below_their_first_word() {
         let text = "its attributes are `wall_time`, `idle_time`, `max_stdin` and `stdout`";
         let lines = wrapped(text, 9, 9, 40);
-        let want = "its attributes are\n         `wall_time`, `idle_time`,\n         `max_stdin` and `stdout`";
+        let want = "its attributes are `wall_time`,\n         `idle_time`, `max_stdin` and\n         `stdout`";
         assert_eq!(lines, want);
         for (at, line) in lines.lines().enumerate() {
             let used = if at == 0 { 9 } else { 0 };
@@ -91,6 +91,6 @@ mod tests {
         // A word without spaces is not cut.
         assert_eq!(wrapped("aaaaaaaaaaaaaaa b", 0, 1, 5), "aaaaaaaaaaaaaaa\n b");
         assert_eq!(wrapped("", 0, 1, 5), "");
-        assert_eq!(wrapped("an `open quote", 0, 1, 8), "an\n `open\n quote");
+        assert_eq!(wrapped("an `open quote", 0, 1, 8), "an `open\n quote");
     }
 }

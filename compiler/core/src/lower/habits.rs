@@ -45,6 +45,7 @@ pub(super) fn rename(element: &str, name: &str) -> Option<&'static str> {
         ("limits", "timeout" | "time" | "duration") => "wall_time",
         ("tool", "cmd" | "run" | "exec") => "command",
         ("shell_access" | "script", "name") => "id",
+        ("import", "file" | "path" | "href") => "src",
         _ => return None,
     })
 }

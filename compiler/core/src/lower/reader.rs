@@ -110,7 +110,12 @@ fn unknown(
     let habit = super::habits::rename(schema.name, name)
         .filter(|meant| names.contains(meant) && free(meant));
     let meant = habit.or_else(|| nearest(name, names.iter().copied().filter(free)));
-    let finding = if let Some(meant) = meant {
+    let finding = if let Some(meant) = meant.filter(|_| name.ends_with(':')) {
+        // As in YAML: the value behind it is no value yet, so a new name alone repairs nothing.
+        finding
+            .label(format!("did you mean `{meant}=`?"))
+            .hint(format!("write `{meant}=\"…\"`, with an equals sign"))
+    } else if let Some(meant) = meant {
         finding
             .label(format!("did you mean `{meant}`?"))
             .hint(format!("did you mean `{meant}`?"))

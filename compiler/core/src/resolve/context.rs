@@ -120,9 +120,9 @@ impl<'a> Context<'a> {
                         let near = |name: String| {
                             nearest(&name, self.registry.runtime_names.offered(&own)).is_some()
                         };
-                        match tried.any(near) {
-                            true => None,
-                            false => profiles::meant(&reference.value),
+                        match self.sink.suggests() && !tried.any(near) {
+                            true => profiles::meant(&reference.value),
+                            false => None,
                         }
                     }),
                     _ => None,
