@@ -25,7 +25,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("shell.tool_invalid_mode", "change to", &["shell.tool_status_hidden"], "what a mode hides shows when there is a mode"),
     ("shell.tool_invalid_type", "change to", &["shell.tool_missing_attribute"], "a tool of no type needs nothing; a shell tool needs a runtime, which was not there before"),
     ("chatmd.test_syntax", "replace by", &["chatmd.test_failed", "chatmd.test_unknown_target"], "a test that can not be read is not run; one that can be read may fail"),
-    ("chatmd.nul_byte", "remove", &["chatmd.tool_invalid_name"], "a value of nothing but NUL is empty behind"),
     ("chatmd.unclosed_element", "insert `</user>`", &["chatmd.unclosed_element"], "of thousands of unclosed messages 64 are recovered one by one, the next one moves up"),
 ];
 
