@@ -67,7 +67,7 @@ fn reports_of_tests_and_lines_beside_a_document() {
     let line = json!({"id": "p7", "runtime": "r", "expect": "deny", "argv": ["git", "push"],
         "default": true, "given": ["env A=b"], "platform": ["linux"], "stdin": 0});
     let project = Project::new(document);
-    project.write("agent.chatmd.tests.jsonl", &format!("{line}\n"));
+    project.write("agent.chatmd.tests.jsonl", format!("{line}\n"));
     let sidecar = schema(&project, &["tests-sidecar"]);
     valid(&sidecar, &line, "line");
     for wrong in [

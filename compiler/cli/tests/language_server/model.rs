@@ -48,7 +48,7 @@ const PIECES: &[&str] = &[
 
 /// The offset of a place as the protocol describes it, by walking over the lines.
 fn offset(text: &str, line: u64, character: u64, utf8: bool) -> usize {
-    let mut lines = vec![0..0];
+    let mut lines: Vec<std::ops::Range<usize>> = std::iter::once(0..0).collect();
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];

@@ -279,12 +279,15 @@ fn ambiguous(at: Place, reference: &str, declared: [(String, Place); 2]) -> Diag
     .hint("rename one of the two declarations, or change the namespace of one import")
 }
 
+/// Tells of a declared name whether it can not be what was meant.
+type Unfit<'a> = &'a dyn Fn(&str) -> bool;
+
 /// Reports a name that nothing bears, with the declaration that was most likely meant.
 fn unknown(
     code: &'static str,
     what: &str,
     (namespace, reference, at): (Option<&str>, &Sp<String>, Place),
-    (names, own, unfit): (&Names, &str, &dyn Fn(&str) -> bool),
+    (names, own, unfit): (&Names, &str, Unfit<'_>),
     suggest: bool,
 ) -> (Diagnostic, Option<usize>) {
     let tried = candidates(namespace, &reference.value);
