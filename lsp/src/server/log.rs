@@ -138,9 +138,12 @@ mod tests {
 
     use super::*;
 
+    /// Whether it is open, and what it took.
+    type State = (Mutex<(bool, Vec<u8>)>, Condvar);
+
     /// Takes nothing until it is opened.
     #[derive(Clone, Default)]
-    struct Slow(Arc<(Mutex<(bool, Vec<u8>)>, Condvar)>);
+    struct Slow(Arc<State>);
 
     impl Write for Slow {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -1,7 +1,7 @@
 //! Evaluation (spec 05 section 6): from the syntax tree to instructions, and their execution.
 //!
 //! [`compile()`] resolves every name of a checked program once and yields a [`Program`];
-//! [`machine::Machine`] runs it under a [`crate::limits::Budget`]. Neither recurses over data or calls.
+//! `machine::Machine` runs it under a [`crate::limits::Budget`]. Neither recurses over data or calls.
 
 mod compile;
 mod fault;

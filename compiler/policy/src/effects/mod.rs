@@ -1,7 +1,7 @@
 //! Effect inference: what a command may do, read from its words (spec 06 section 6).
 //!
-//! The tables are data: [`precise`] (6.4), [`find`] (6.4.1), [`groups`] and [`sensitive`] (6.5),
-//! [`git`] and [`tar`] (rows of 6.5 with syntax of their own), [`wrappers`] (6.6). [`select`]
+//! The tables are data: `precise` (6.4), `find` (6.4.1), `groups` and `sensitive` (6.5),
+//! `git` and `tar` (rows of 6.5 with syntax of their own), `wrappers` (6.6). `select`
 //! chooses between them (6.3). Whatever no table knows is arbitrary code.
 
 mod apply;
