@@ -138,20 +138,26 @@ mod tests {
 
     use super::*;
 
-    /// Whether it is open, and what it took.
-    type State = (Mutex<(bool, Vec<u8>)>, Condvar);
+    #[derive(Default)]
+    struct State {
+        open: bool,
+        /// Somebody waits for it to open.
+        waited_for: bool,
+        taken: Vec<u8>,
+    }
 
     /// Takes nothing until it is opened.
     #[derive(Clone, Default)]
-    struct Slow(Arc<State>);
+    struct Slow(Arc<(Mutex<State>, Condvar)>);
 
     impl Write for Slow {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            let (state, opened) = &*self.0;
-            let mut state = opened
-                .wait_while(state.lock().unwrap(), |(open, _)| !*open)
-                .unwrap();
-            state.1.extend_from_slice(bytes);
+            let (state, changed) = &*self.0;
+            let mut state = state.lock().unwrap();
+            state.waited_for = true;
+            changed.notify_all();
+            let mut state = changed.wait_while(state, |state| !state.open).unwrap();
+            state.taken.extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -164,17 +170,21 @@ mod tests {
     fn nobody_waits_for_the_reader_of_the_log() {
         let out = Slow::default();
         let log = Log::to(Level::Warn, out.clone()).unwrap();
-        for number in 0..10_000 {
+        log.warn("line 0");
+        let (state, changed) = &*out.0;
+        // Now the log's thread holds one line; what it has lost is counted from here on.
+        drop(changed.wait_while(state.lock().unwrap(), |state| !state.waited_for));
+        for number in 1..10_000 {
             log.warn(&format!("line {number}"));
             log.info("not at this level");
         }
         log.drain(Duration::from_millis(1));
-        out.0.0.lock().unwrap().0 = true;
-        out.0.1.notify_all();
+        state.lock().unwrap().open = true;
+        changed.notify_all();
         log.drain(Duration::from_secs(20));
         log.error("the last one");
         log.drain(Duration::from_secs(20));
-        let text = String::from_utf8(out.0.0.lock().unwrap().1.clone()).unwrap();
+        let text = String::from_utf8(state.lock().unwrap().taken.clone()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             (CAPACITY..CAPACITY + 4).contains(&lines.len()),
