@@ -266,5 +266,4 @@ fn usable(path: &Path) -> Usable {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
