@@ -4,9 +4,10 @@
 //! point its first process shows in `/proc` exactly what the command will get, so every run is
 //! proved, not one before it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ use crate::sys::descriptor;
 const READY_BOUND: Duration = Duration::from_secs(5);
 /// Between two looks at a sandbox that is being made.
 const LOOK_AGAIN: Duration = Duration::from_micros(250);
+
+/// Longest text of `/proc/PID/status` that is read, in bytes.
+const MAX_STATUS: usize = 1024 * 1024;
 
 /// What must be true inside.
 #[derive(Clone, Debug)]
@@ -68,8 +72,9 @@ pub(super) async fn wait_and_check(
     let Some(child) = wait.await.map_err(|_| late())? else {
         return Ok(Readiness::Ended);
     };
+    let mut process = ProcessStatus::of(child);
     loop {
-        match look(child, stage_pid) {
+        match look(process.as_mut(), stage_pid) {
             Look::Holding => break,
             Look::Gone => return Ok(Readiness::Ended),
             Look::Foreign => {
@@ -109,9 +114,40 @@ enum Look {
     Foreign,
 }
 
+/// `/proc/PID/status`, opened once and read anew at every look; it ends with its process, so another
+/// one that gets the number is never taken for it.
+struct ProcessStatus {
+    file: File,
+    buffer: Vec<u8>,
+}
+
+impl ProcessStatus {
+    fn of(pid: i32) -> Option<Self> {
+        let file = File::open(format!("/proc/{pid}/status")).ok()?;
+        let buffer = vec![0; 4096];
+        Some(Self { file, buffer })
+    }
+
+    /// Its text now; `None` when the process is gone.
+    fn read(&mut self) -> Option<&str> {
+        loop {
+            match self.file.read_at(&mut self.buffer, 0) {
+                Ok(0) => return None,
+                // A long list of groups; one read has to give all of it, at one moment.
+                Ok(full) if full == self.buffer.len() && full < MAX_STATUS => {
+                    self.buffer.resize(full * 2, 0);
+                }
+                Ok(read) => return std::str::from_utf8(self.buffer.get(..read)?).ok(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
 /// Capabilities are dropped directly before bubblewrap waits, so none left means that it waits.
-fn look(child: i32, stage_pid: i32) -> Look {
-    let Ok(status) = fs::read_to_string(format!("/proc/{child}/status")) else {
+fn look(process: Option<&mut ProcessStatus>, stage_pid: i32) -> Look {
+    let Some(status) = process.and_then(ProcessStatus::read) else {
         return Look::Gone;
     };
     let field = |name: &str| {

@@ -16,6 +16,8 @@ use crate::sys::{Launch, descriptor, launcher};
 
 /// Bound of every question put to the wrapper.
 const QUESTION: Duration = Duration::from_secs(5);
+/// Largest wrapper that is read for what it can do, in bytes; a larger one is asked.
+const MAX_READ: u64 = 1024 * 1024;
 /// Bits of `CapEff` that the private `/dev` needs.
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_MKNOD: u32 = 27;
@@ -77,29 +79,49 @@ struct Pinned {
     path: PathBuf,
     sha256: String,
     program: OwnedFd,
+    /// What its own bytes say that it can do.
+    features: Option<Features>,
 }
 
 impl Pinned {
     /// As uid 0 the host's file would be within reach inside, as `/proc/1/exe`: a sealed copy runs.
     fn new(found: &FoundWrapper) -> Result<Self, String> {
+        let readable = found.fingerprint().size <= MAX_READ;
+        let mut bytes = Vec::new();
+        let mut keep = |chunk: &[u8]| {
+            if readable {
+                bytes.extend_from_slice(chunk);
+            }
+        };
         let program = if nix::unistd::geteuid().is_root() {
             descriptor::sealed_with(c"bwrap", true, |copy| {
-                found.file().copy_verified(|chunk| copy.write_all(chunk))
+                found.file().copy_verified(|chunk| {
+                    keep(chunk);
+                    copy.write_all(chunk)
+                })
             })
         } else {
-            descriptor::duplicate(found.file().descriptor().as_fd())
+            let read = found.file().copy_verified(|chunk| {
+                keep(chunk);
+                Ok(())
+            });
+            read.and_then(|()| descriptor::duplicate(found.file().descriptor().as_fd()))
         };
         Ok(Self {
             path: found.path().as_path().to_path_buf(),
             sha256: found.fingerprint().sha256.to_string(),
             program: program.map_err(|error| error.to_string())?,
+            features: Features::from_program(&bytes),
         })
     }
 }
 
 impl Pinned {
     async fn ask(self) -> Result<Wrapper, String> {
-        let features = Features::from_help(&self.question("--help").await?);
+        let features = match self.features {
+            Some(found) => found,
+            None => Features::from_help(&self.question("--help").await?),
+        };
         if let Err(missing) = features.require() {
             return Err(self.too_old(&missing).await);
         }
@@ -116,6 +138,7 @@ impl Pinned {
             path,
             sha256,
             program,
+            ..
         } = self;
         Ok(Wrapper {
             path,
@@ -208,4 +231,22 @@ fn has_capabilities(bits: &[u32]) -> bool {
         .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
         .unwrap_or(0);
     bits.iter().all(|bit| set & (1 << bit) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[tokio::test]
+    async fn the_installed_wrapper_says_of_itself_what_it_prints() {
+        let pinned = Pinned::new(&find_wrapper(None).unwrap()).unwrap();
+        let printed = Features::from_help(&pinned.question("--help").await.unwrap());
+        if let Some(read) = pinned.features {
+            assert_eq!(read, printed);
+        } else {
+            // One that is too old for the strongest plan has to be asked.
+            assert!(!(printed.block_fd && printed.ro_bind_fd && printed.disable_userns));
+        }
+    }
 }

@@ -159,22 +159,29 @@ fn private_entries(top: &Path, found: &mut Vec<Mask>) -> Result<(), SandboxFacts
             if seen > MAX_ENTRIES {
                 return Err(SandboxFactsError::TooMany);
             }
-            let path = entry.path();
-            let meta = match fs::symlink_metadata(&path) {
+            // The listing itself says what is a link; only where it does not is the entry asked.
+            if entry.file_type().map_err(unreadable)?.is_symlink() {
+                continue;
+            }
+            // Relative to the open folder, so its path is not walked once for every entry.
+            let meta = match entry.metadata() {
                 Ok(meta) => meta,
                 // Removed between the two looks.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(source) => return Err(SandboxFactsError::Unreadable { path, source }),
+                Err(source) => {
+                    let path = entry.path();
+                    return Err(SandboxFactsError::Unreadable { path, source });
+                }
             };
             let others = meta.permissions().mode() & 0o007;
             if meta.is_dir() {
                 if others & 0o005 == 0o005 {
-                    folders.push(path);
+                    folders.push(entry.path());
                 } else {
-                    found.push(mask(path, true));
+                    found.push(mask(entry.path(), true));
                 }
             } else if !meta.file_type().is_symlink() && others & 0o004 == 0 {
-                found.push(mask(path, false));
+                found.push(mask(entry.path(), false));
             }
         }
     }

@@ -5,6 +5,9 @@ use crate::error::PlanError;
 /// Oldest usable version: the first with `--perms`, `--clearenv` and `--json-status-fd`.
 pub const MINIMUM_VERSION: (u32, u32, u32) = (0, 5, 0);
 
+/// What a line of the usage text begins with when it describes an option.
+const USAGE_INDENT: &[u8] = b"    --";
+
 /// Options found by name in `--help`. The version does not tell: distributions back-port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -45,6 +48,24 @@ impl Features {
         found
     }
 
+    /// Reads the same lines where the program keeps them, in its own bytes, which spares a run of
+    /// it. `None` when they do not name every option whose absence would make a plan weaker: a
+    /// wrapper around bubblewrap looks like this, and has to be asked.
+    pub fn from_program(program: &[u8]) -> Option<Self> {
+        let mut help = String::new();
+        for text in program.split(|byte| matches!(byte, 0 | b'\n')) {
+            if text.starts_with(USAGE_INDENT)
+                && let Ok(line) = std::str::from_utf8(text)
+            {
+                help.push_str(line);
+                help.push('\n');
+            }
+        }
+        let found = Self::from_help(&help);
+        let strong = found.block_fd && found.ro_bind_fd && found.disable_userns;
+        (strong && found.require().is_ok()).then_some(found)
+    }
+
     /// Fails when an option that every plan uses is missing.
     pub fn require(&self) -> Result<(), PlanError> {
         for (present, name) in [
@@ -75,6 +96,7 @@ pub fn parse_version(output: &str) -> Option<(u32, u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -90,6 +112,34 @@ mod tests {
             Features::from_help("--perms\n--clearenv\n").require(),
             Err(PlanError::MissingFeature("--json-status-fd"))
         );
+    }
+
+    #[test]
+    fn a_program_tells_what_it_can_do_only_when_it_tells_enough() {
+        let strong = "--perms OCTAL\n    --clearenv\n    --json-status-fd FD\n    --disable-userns\n    \
+                      --ro-bind-fd FD DEST\n    --block-fd FD\n";
+        let program = |usage: &str| {
+            let mut bytes = b"\x7fELF\xff\0--argv0\0    ".to_vec();
+            bytes.extend_from_slice(usage.as_bytes());
+            bytes.extend_from_slice(b"\0--size takes an argument\0\xfe");
+            bytes
+        };
+        let found = Features::from_program(&program(strong)).unwrap();
+        assert!(found.block_fd && found.ro_bind_fd && found.disable_userns && found.perms);
+        // A word elsewhere in the program describes no option.
+        assert!(!found.argv0 && !found.size);
+        for option in [
+            "--perms",
+            "--clearenv",
+            "--json-status-fd",
+            "--disable-userns",
+            "--ro-bind-fd",
+            "--block-fd",
+        ] {
+            let without = strong.replace(option, "--another");
+            assert_eq!(Features::from_program(&program(&without)), None, "{option}");
+        }
+        assert_eq!(Features::from_program(b""), None);
     }
 
     #[test]
