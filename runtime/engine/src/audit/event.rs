@@ -85,8 +85,19 @@ pub struct Event {
     pub plan_id: Option<String>,
     /// Facts of the command that the event is about.
     pub command: Option<Arc<CommandFacts>>,
+    /// Whose event it is, when it is not the sink's own session and manifest.
+    pub origin: Option<Origin>,
     /// What happened.
     pub body: EventBody,
+}
+
+/// Session and manifest of an event that is written on behalf of another host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Session of that host.
+    pub session_id: Option<String>,
+    /// Bound digest of its manifest.
+    pub manifest_sha256: String,
 }
 
 impl Event {
@@ -97,6 +108,7 @@ impl Event {
             request_id: request_id.to_owned(),
             plan_id: None,
             command: None,
+            origin: None,
             body,
         }
     }

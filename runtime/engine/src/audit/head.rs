@@ -15,6 +15,9 @@ pub const ANCHORS: &str = "audit-heads";
 /// Size of the record, in bytes.
 pub const HEAD_BYTES: usize = 512;
 
+/// Why a record can not be checked where the key is not.
+pub const NO_KEY: &str = "there is no integrity key to check the head record with";
+
 /// Sequence and digest of an event that was on stable storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
@@ -156,7 +159,7 @@ pub(crate) fn read_at(path: &Path, key: Option<&IntegrityKey>) -> HeadState {
         Err(_) => return HeadState::Unreadable("the head record cannot be opened safely"),
     };
     let Some(key) = key else {
-        return HeadState::Unreadable("there is no integrity key to check the head record");
+        return HeadState::Unreadable(NO_KEY);
     };
     let mut bytes = vec![0u8; HEAD_BYTES + 1];
     let Ok(length) = read_up_to(&file, &mut bytes) else {

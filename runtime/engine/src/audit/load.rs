@@ -220,6 +220,17 @@ pub struct PlacedLine<'a> {
     pub raw: &'a [u8],
 }
 
+/// A line as it is stored.
+pub(super) struct RawLine<'a> {
+    file: &'a Path,
+    line: u64,
+    newest: bool,
+    /// Without LF.
+    pub(super) bytes: &'a [u8],
+    /// Whether it ends with LF; only the last one of a file may lack it.
+    pub(super) terminated: bool,
+}
+
 /// A file that cannot be read, and why.
 pub type ReadError = (PathBuf, io::Error);
 
@@ -288,6 +299,19 @@ impl LogFiles {
 
     /// Calls `each` for every line that is not empty. An error is one of reading.
     pub fn for_each(self, mut each: impl FnMut(PlacedLine<'_>)) -> Result<(), ReadError> {
+        self.for_each_line(|line| {
+            each(PlacedLine {
+                file: line.file,
+                line: line.line,
+                newest: line.newest,
+                content: load_line(line.bytes, line.terminated),
+                raw: line.bytes,
+            });
+        })
+    }
+
+    /// The same, and nothing is parsed.
+    pub(super) fn for_each_line(self, mut each: impl FnMut(RawLine<'_>)) -> Result<(), ReadError> {
         let last = self.files.len().saturating_sub(1);
         for (index, (path, file)) in self.files.into_iter().enumerate() {
             let mut reader = BufReader::with_capacity(64 * 1024, file);
@@ -302,13 +326,12 @@ impl LogFiles {
                 if raw.is_empty() {
                     continue;
                 }
-                let content = load_line(&raw, terminated);
-                each(PlacedLine {
+                each(RawLine {
                     file: &path,
                     line,
                     newest: index == last,
-                    content,
-                    raw: &raw,
+                    bytes: &raw,
+                    terminated,
                 });
             }
         }

@@ -39,6 +39,7 @@ pub mod secure_file;
 pub mod sink;
 mod stream_file;
 mod tail;
+mod unfinished;
 pub mod validate;
 mod value;
 

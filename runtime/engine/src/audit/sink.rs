@@ -7,13 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chatmd_compiler::manifest::AuditContent;
 
-use super::event::{Event, EventBody};
+use super::event::{Event, EventBody, Origin};
 use super::key::IntegrityKey;
 use super::line::{Chain, Envelope, Line, encode};
 use super::schema::Level;
 use super::secure_file::FileError;
 use super::stream_file::{Appender, StreamFile};
 use super::tail::Last;
+use super::unfinished::Unfinished;
 use crate::output::Redactor;
 
 /// Rotation of a session log.
@@ -181,8 +182,9 @@ impl std::fmt::Debug for AuditSink {
 }
 
 impl AuditSink {
-    /// Opens the target, recovers a torn end, and writes `log_opened`. Blocks like
-    /// [`AuditSink::emit`].
+    /// Opens the target, recovers a torn end, and writes `log_opened`. Requests that a killed host
+    /// left without an end get one, unless another host is writing the file: they may be its own.
+    /// Blocks like [`AuditSink::emit`].
     pub fn open(options: SinkOptions) -> Result<(Self, Vec<AuditWarning>), AuditError> {
         let output = match options.target {
             Target::None => Output::None,
@@ -281,7 +283,7 @@ impl AuditSink {
         }
     }
 
-    /// Writes `log_opened`.
+    /// Writes `log_opened` and what is to be said about the log as it was found.
     fn write_opened(&self) -> Result<(), AuditError> {
         let mut state = self.lock();
         let receipt = match &mut state.output {
@@ -301,7 +303,11 @@ impl AuditSink {
                 let (sequence, _) = appender.next()?;
                 let continues = lost.is_none() && appender.continues();
                 let event = own_event(sequence, self.opened(continues, lost.as_ref()));
-                let receipt = self.append(&mut appender, &event)?;
+                let mut receipt = self.append(&mut appender, &event)?;
+                if continues {
+                    let interrupted = self.end_unfinished(&mut appender, &mut warnings)?;
+                    receipt = interrupted.unwrap_or(receipt);
+                }
                 let head = appender.head_problem.take().map(head_warning);
                 drop(appender);
                 state.warnings.extend(warnings.into_iter().chain(head));
@@ -345,6 +351,29 @@ impl AuditSink {
         };
         state.failing = None;
         Ok(Some(receipt))
+    }
+
+    /// Gives every request without an end its `request_interrupted`. Its host is dead: nobody else
+    /// has the file open.
+    fn end_unfinished(
+        &self,
+        appender: &mut Appender<'_>,
+        warnings: &mut Vec<AuditWarning>,
+    ) -> Result<Option<Receipt>, AuditError> {
+        let found = appender.unfinished().unwrap_or_else(|finding| {
+            let message = format!(
+                "requests that an earlier host left unfinished are not recorded as interrupted, \
+                 because the log can not be relied on: {finding}"
+            );
+            let code = finding.code;
+            warnings.push(AuditWarning { code, message });
+            Vec::new()
+        });
+        let mut receipt = None;
+        for request in found {
+            receipt = Some(self.append(appender, &interrupted(request))?);
+        }
+        Ok(receipt)
     }
 
     /// Records what was found while opening: a torn end, a repaired mode.
@@ -411,12 +440,16 @@ impl AuditSink {
             .map(|facts| facts.members())
             .unwrap_or_default();
         members.extend(own);
+        let (session_id, manifest_sha256) = match &event.origin {
+            Some(origin) => (origin.session_id.as_deref(), &origin.manifest_sha256),
+            None => (self.0.session_id.as_deref(), &self.0.manifest_sha256),
+        };
         let envelope = Envelope {
             sequence,
             micros: now_micros(),
-            session_id: self.0.session_id.as_deref(),
+            session_id,
             runtime_id: &event.runtime_id,
-            manifest_sha256: &self.0.manifest_sha256,
+            manifest_sha256,
             request_id: &event.request_id,
             plan_id: event.plan_id.as_deref(),
             event: name,
@@ -428,6 +461,20 @@ impl AuditSink {
             chain,
             &self.0.redactor,
         )
+    }
+}
+
+fn interrupted(request: Unfinished) -> Event {
+    let body = EventBody::RequestInterrupted {
+        last_event: request.last_event,
+        interrupted_sequence: request.last_sequence,
+    };
+    Event {
+        origin: Some(Origin {
+            session_id: request.session_id,
+            manifest_sha256: request.manifest_sha256,
+        }),
+        ..Event::request(&request.runtime_id, &request.request_id, body)
     }
 }
 

@@ -12,6 +12,8 @@ use super::key::IntegrityKey;
 use super::secure_file::{self, FileError, LockFile, LockGuard, Readable, sibling};
 use super::sink::{AuditError, Rotation};
 use super::tail::{self, Last, Tail};
+use super::unfinished::{Unfinished, unfinished};
+use super::validate::Finding;
 use crate::identity::hex;
 
 /// What was cut off after an interrupted write.
@@ -64,6 +66,8 @@ pub(crate) struct Appender<'a> {
     pub(crate) torn: Option<Torn>,
     /// Whether the mode of the file was repaired while opening.
     pub(crate) repaired: bool,
+    /// Whether no other host has the file open, known while it is being opened.
+    alone: bool,
     /// Why the newest event is not in the head record: removing it could not be proved.
     pub(crate) head_problem: Option<FileError>,
     _held: LockGuard<'a>,
@@ -125,6 +129,7 @@ impl StreamFile {
             lost: None,
             torn: None,
             repaired: false,
+            alone: false,
             head_problem: None,
             _held: held,
         };
@@ -158,6 +163,15 @@ impl Appender<'_> {
         self.stream
             .as_ref()
             .is_some_and(|opened| opened.last.is_some())
+    }
+
+    /// Requests that a dead host left without an end; none while another host has the file open.
+    pub(crate) fn unfinished(&self) -> Result<Vec<Unfinished>, Finding> {
+        if self.alone {
+            unfinished(self.path, self.key)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     /// Appends one line and flushes it. On failure the file ends where it ended before.
@@ -273,6 +287,11 @@ impl Appender<'_> {
             secure_file::flush_directory(self.path).map_err(open_failed)?;
         }
         self.repaired |= opened.repaired;
+        // Every host holds a shared lock on the file as long as it may write it, and the kernel ends
+        // that with the process. Opening is serialised by the order lock. A file system without
+        // locks leaves it open who else is there: then nobody is alone.
+        self.alone = opened.file.try_lock().is_ok();
+        let _ = opened.file.try_lock_shared();
         let size = opened
             .file
             .metadata()

@@ -136,16 +136,41 @@ impl ValidationReport {
         if self.events > 0 && !self.chained {
             lines.push("unchained".to_owned());
         }
-        if self.chained && !self.tail_provable() {
-            lines.push("tail not provable".to_owned());
-        }
-        if let HeadState::Unreadable(reason) = &self.head {
+        let unproved = self.chained && !self.tail_provable();
+        if unproved {
+            lines.push(self.unproved_tail());
+        } else if let HeadState::Unreadable(reason) = &self.head {
             lines.push(format!("head record not used: {reason}"));
         }
         if let Some(start) = self.window_start() {
             lines.push(format!("retained window starts at {start}"));
         }
         lines
+    }
+}
+
+impl ValidationReport {
+    /// What is known of a log whose end nothing vouches for, what is not, and what to do.
+    fn unproved_tail(&self) -> String {
+        let last = self.last_sequence.unwrap_or_default();
+        let (reason, remedy) = match &self.head {
+            HeadState::Absent => (
+                "there is no head record beside the log",
+                "validate it where it was written, with its .head file and the integrity key",
+            ),
+            HeadState::Unreadable(head::NO_KEY) => (
+                head::NO_KEY,
+                "name the state folder that holds integrity.key with --state-dir",
+            ),
+            HeadState::Unreadable(reason) => (*reason, "restore the .head file from a copy"),
+            // It would have been compared.
+            HeadState::Ok(_) => ("it was not compared", "validate it again"),
+        };
+        format!(
+            "tail not provable: the events here fit together up to event {last}, but if newer ones had \
+             been removed, or the whole log rewritten, it would not show, because {reason}; to find \
+             out, {remedy}, or compare event {last} with a copy kept elsewhere"
+        )
     }
 }
 
@@ -277,7 +302,10 @@ impl<'a> Walk<'a> {
         };
         match &line.content {
             Loaded::Torn => {
-                let message = "the last line has no line end: a write was interrupted".to_owned();
+                let message = "the last line has no line end: its write was interrupted or is \
+                               still going on, so it counts as no event; the next host that opens \
+                               the log sets it aside"
+                    .to_owned();
                 let finding = place("shell.audit_truncated_tail", message);
                 if line.newest && !self.options.strict {
                     self.report.warnings.push(finding);
