@@ -73,7 +73,10 @@ fn the_unsandboxed_example_is_refused_for_its_backend() {
 #[test]
 fn a_document_with_a_failing_test_never_runs() {
     let text = fs::read_to_string(repository().join("corpus/examples/git-status.chatmd")).unwrap();
-    let failing = text.replace("expect match: git status --short", "expect match: git blame README.md");
+    let failing = text.replace(
+        "expect match: git status --short",
+        "expect match: git blame README.md",
+    );
     assert_ne!(text, failing);
     let project = Project::new(&failing);
     // Before any question of authority: a digest that could not match is not even looked at.

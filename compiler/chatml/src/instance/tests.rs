@@ -543,3 +543,45 @@ fn a_moderator_asks_its_host() {
     // What ran inside of the caught failure is not part of the log.
     assert_eq!(names, ["Tool.spawn", "Log.info"]);
 }
+
+/// Parts without size count too: 2^30 units that share their arrays are not walked.
+#[test]
+fn shared_parts_without_size_are_bounded() {
+    let mut source = "let a0 = [()]\n".to_owned();
+    for level in 1..=30 {
+        source.push_str(&format!("let a{level} = [a{0}, a{0}]\n", level - 1));
+    }
+    source.push_str("let initial_state = a30\n");
+    source.push_str("let match_command ctx st = Task.map(Match.yes(\"a\"), fun _ -> st)");
+    let script = script(&source, Kind::ShellMatcher);
+    let error = Instance::start(script, Lifecycle::Session, &Unlimited).unwrap_err();
+    assert_eq!(error.fault.code, "chatml.task.invalid_state", "{error}");
+}
+
+/// Every node of a task is a step, beside the call that builds it.
+#[test]
+fn task_nodes_cost_fuel() {
+    let fuel = |body: &str| {
+        let source = format!("let initial_state = 0\nlet match_command ctx st = {body}");
+        let mut instance = start(&source, Kind::ShellMatcher);
+        let event = context(&["ls"], &[], None);
+        instance.call(&event, &Unlimited).unwrap().fuel
+    };
+    let task = "Task.map(Match.yes(\"a\"), fun _ -> st)";
+    let caught = format!("Task.catch({task}, fun _ -> Task.pure(st))");
+    assert_eq!(fuel(&caught), fuel(task) + 2);
+}
+
+/// An operation of another kind is none of the script's, however it came into its program.
+#[test]
+fn operations_of_another_kind_fail() {
+    let source = "let initial_state = 0\n\
+                  let match_command ctx st = Task.map(Match.yes(\"a\"), fun _ -> st)";
+    let mut script = script(source, Kind::ShellMatcher);
+    script.kind = Kind::ShellReviewer;
+    let mut instance = Instance::start(script, Lifecycle::Session, &Unlimited).unwrap();
+    let event = context(&["ls"], &[], None);
+    let error = instance.call(&event, &Unlimited).unwrap_err();
+    assert_eq!(error.fault.code, "chatml.task.failed");
+    assert_eq!(error.fault.message, "Match.yes is not configured");
+}

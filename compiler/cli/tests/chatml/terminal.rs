@@ -94,6 +94,14 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    /// A test that fails leaves no session behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 const REPL: [&str; 2] = ["chatml", "repl"];
 
 #[test]
@@ -116,11 +124,18 @@ fn a_session() {
     terminal.press("1 + true\r");
     terminal.expect("<input 4>:1:5");
     terminal.expect("4> ");
+    // What there is to say of an input comes before its value.
+    terminal.press("[1; 2]\r");
+    terminal.expect("warning[chatml.lint.array_sequence]");
+    terminal.expect("- : int array = [|2|]");
+    terminal.expect("5> ");
     // Ctrl-C drops what is typed.
     terminal.press("fail(\"no");
     terminal.expect("fail");
     terminal.press("\u{3}");
-    terminal.expect("4> ");
+    // The editor has let go of the line.
+    terminal.expect("\u{1b}[?2004l");
+    terminal.expect("5> ");
     terminal.press("String.starts_with(\"ab\", \"a\")\r");
     terminal.expect("- : bool = true");
     // Tab lists candidates with their types.
@@ -128,10 +143,12 @@ fn a_session() {
     terminal.expect("slice : string -> int -> int -> string");
     terminal.expect("starts_with : string -> string -> bool");
     terminal.press("\u{3}");
-    terminal.expect("5> ");
+    // The editor has let go of the line.
+    terminal.expect("\u{1b}[?2004l");
+    terminal.expect("6> ");
     terminal.press(":su\t\r");
     terminal.expect("string_length : string -> int");
-    terminal.expect("5> ");
+    terminal.expect("6> ");
     terminal.press("\u{4}");
     assert_eq!(terminal.end(), 0);
 }

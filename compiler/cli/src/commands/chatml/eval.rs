@@ -97,6 +97,7 @@ pub fn run(args: &Eval, common: Common, output: &mut Output) -> u8 {
     }
     if args.format == InspectFormat::Human && !common.quiet {
         print_human(&findings(&report, false), output);
+        output.flush();
     }
     let outcome = match &args.event {
         Some(event) => invoke::call(&source, kind, event, args.state.as_deref())

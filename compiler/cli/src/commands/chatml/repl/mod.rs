@@ -127,6 +127,8 @@ fn show(session: &Session, input: &str, step: &Step, output: &mut Output) {
         let taken = texts.split_last().map_or(&[][..], |(_, taken)| taken);
         let report = standalone(taken).report(&step.warnings);
         print_human(&findings(&report, false), output);
+        // On a terminal the value comes last.
+        output.flush();
     }
     output.result(shown(&step.output));
     let ty = step.ty.as_ref().map(ToString::to_string);
