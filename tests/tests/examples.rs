@@ -159,6 +159,13 @@ fn development_build_runs_make_and_refuses_to_push() {
         "pushing needs the network"
     );
     assert_eq!(run("rm", &["-f", "out.txt"]), "denied", "a rule forbids it");
+    let refused = project.call(
+        "run",
+        r#"{"program":"rm","arguments":["out.txt"],"rationale":"r"}"#,
+    );
+    let why = "; a build that has to be cleaned is cleaned by its Makefile; instead: run the \
+               target clean";
+    assert!(refused.stdout.contains(why), "{}", refused.stdout);
     assert_eq!(
         run("ls", &[]),
         "denied",

@@ -28,10 +28,13 @@ fn names(events: &[serde_json::Value]) -> Vec<&str> {
 }
 
 fn validate(project: &Project) -> Outcome {
+    let state = project.state();
     project.chatmd(&[
         "audit",
         "validate",
         "--require-chain",
+        "--state-dir",
+        state.to_str().unwrap(),
         project.audit_log().to_str().unwrap(),
     ])
 }
@@ -202,6 +205,15 @@ fn a_changed_line_or_a_removed_event_is_found() {
     );
     let head = project.audit_log().with_extension("jsonl.head");
     fs::remove_file(head).unwrap();
+    // The state directory knows the end as well.
+    let outcome = validate(&project);
+    outcome.expect(1);
+    assert!(
+        outcome.stderr.contains("shell.audit_truncated"),
+        "{}",
+        outcome.stderr
+    );
+    fs::remove_dir_all(project.state().join("audit-heads")).unwrap();
     let outcome = validate(&project);
     outcome.expect(0);
     assert!(

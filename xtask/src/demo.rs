@@ -104,7 +104,11 @@ impl Stage {
             "Both calls are in the audit log, and nothing of it was changed",
         );
         let log = "state/sessions/demo/.chatmd/shell-audit.jsonl";
-        let validated = self.show(&self.chatmd, &["audit", "validate", log], 0)?;
+        let validated = self.show(
+            &self.chatmd,
+            &["audit", "validate", "--state-dir", "state", log],
+            0,
+        )?;
         Ok(Seen {
             mistake,
             requested,

@@ -42,6 +42,15 @@ impl Refusal {
         Self::new(code, RejectStage::Input, "", message)
     }
 
+    /// Adds what the document says beside the rule that refuses. For whoever asked; the audit log
+    /// keeps the reason as it is.
+    pub fn beside(mut self, rationale: Option<&String>) -> Self {
+        if let Some(rationale) = rationale {
+            self.message.push_str(rationale);
+        }
+        self
+    }
+
     /// `denied`.
     pub fn denied(stage: RejectStage, reason: impl Into<String>) -> Self {
         Self::new("denied", stage, "command denied: ", reason)

@@ -318,11 +318,14 @@ fn compile_query<'db>(db: &'db dyn Db, root: Root, options: OptionsKey<'db>) -> 
         fill_digests(db, &expansion, Arc::make_mut(manifest));
         requested_sha256 = crate::manifest::requested_sha256(manifest).ok();
     }
-    let material = if manifest.is_some() {
-        Arc::clone(&resolution.material)
-    } else {
-        Arc::default()
-    };
+    let mut material = Arc::default();
+    if let Some(manifest) = &manifest {
+        material = Arc::clone(&resolution.material);
+        let rationales = tested.suite.annotations.beside_refusals(&manifest.runtimes);
+        if !rationales.is_empty() {
+            Arc::make_mut(&mut material).rationales = rationales;
+        }
+    }
     Arc::new(Compilation {
         manifest,
         requested_sha256,

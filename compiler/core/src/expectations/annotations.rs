@@ -1,7 +1,7 @@
 //! Rationales: what `why:` and `instead:` say of rules and tools (spec 12 section 1.3). They carry
 //! no authority and are no part of the manifest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::directive::is_ws;
 use crate::diagnostics::Place;
@@ -112,6 +112,35 @@ impl Annotations {
             self.entries.get(*self.known.get(&key)?)
         })
         .next()
+    }
+
+    /// What is appended to a refusal, by runtime and rule: `; WHY` and `; instead: TEXT`. Heirs of
+    /// a runtime say the same of the rules that they keep.
+    pub fn beside_refusals(
+        &self,
+        runtimes: &[Runtime],
+    ) -> BTreeMap<String, BTreeMap<String, String>> {
+        let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        if self.entries.iter().all(|entry| entry.rule.is_none()) {
+            return found;
+        }
+        for runtime in runtimes {
+            for rule in &runtime.policy.rules {
+                let Some(entry) = self.rule(runtime, &rule.id) else {
+                    continue;
+                };
+                let mut text = String::new();
+                if let Some(why) = &entry.why {
+                    text.push_str(&format!("; {why}"));
+                }
+                if let Some(instead) = &entry.instead {
+                    text.push_str(&format!("; instead: {instead}"));
+                }
+                let of_runtime = found.entry(runtime.id.clone()).or_default();
+                of_runtime.insert(rule.id.clone(), text);
+            }
+        }
+        found
     }
 
     /// What is said of a tool.

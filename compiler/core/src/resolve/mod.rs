@@ -99,6 +99,9 @@ pub struct Material {
     pub scripts: BTreeMap<String, Arc<str>>,
     /// Source text of compact `command` attributes by tool name (spec 03 section 5).
     pub commands: BTreeMap<String, String>,
+    /// What to say when rules refuse, by runtime and rule: see
+    /// [`crate::expectations::Annotations::beside_refusals`].
+    pub rationales: BTreeMap<String, BTreeMap<String, String>>,
     /// Literal secrets by runtime id and `index` (spec 04 section 8.6).
     pub literals: BTreeMap<(String, u64), LiteralSecret>,
 }

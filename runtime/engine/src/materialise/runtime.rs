@@ -1,5 +1,6 @@
 //! One live runtime (06 section 2.1).
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Runtime {
     pub limits: Lowered,
     /// Rules and ceilings.
     pub policy: CompiledPolicy,
+    /// What the document says beside its rules, by rule.
+    pub rationales: BTreeMap<String, String>,
     /// Where its commands run.
     pub backend: SelectedBackend,
     /// Its audit stream.
@@ -203,6 +206,10 @@ impl Work<'_> {
             resolver,
             limits,
             policy,
+            rationales: {
+                let all = &self.authorized.document().material.rationales;
+                all.get(&declared.id).cloned().unwrap_or_default()
+            },
             backend,
             journal,
             shared: Arc::clone(self.shared),

@@ -68,7 +68,15 @@ async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> 
         return Err(match declared.unavailable {
             Unavailable::Deny => Refusal::denied(RejectStage::Approval, "approval is unavailable"),
             Unavailable::Error => {
+                let rules = context
+                    .decision
+                    .iter()
+                    .flat_map(|decision| &decision.deciding);
+                let rationale = rules
+                    .take(1)
+                    .find_map(|rule| invocation.runtime.rationales.get(rule));
                 Refusal::permission_required(display(invocation, context).as_str())
+                    .beside(rationale)
             }
         });
     }

@@ -241,9 +241,11 @@ fn policy(invocation: &Invocation, context: &mut Context) -> Result<Next, Refusa
     )?;
     let denied = decision.action == Action::Deny;
     let reason = decision.reason.clone();
+    let rationale = decision.deciding.first();
+    let rationale = rationale.and_then(|rule| runtime.rationales.get(rule));
     context.decision = Some(decision);
     if denied {
-        return Err(Refusal::denied(RejectStage::Policy, reason));
+        return Err(Refusal::denied(RejectStage::Policy, reason).beside(rationale));
     }
     Ok(Next::Continue)
 }
