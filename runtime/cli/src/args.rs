@@ -35,6 +35,7 @@ pub enum Command {
     /// List the tools of a document as a model sees them
     Tools(Box<Tools>),
     /// Read audit logs
+    #[command(after_help = VALIDATE_END)]
     Audit {
         /// What to do with the log.
         #[command(subcommand)]

@@ -25,14 +25,8 @@ struct Report<'a> {
 
 /// Checks a log. Writes nothing and takes no lock.
 pub fn validate(args: &Validate) -> Result<u8, Stop> {
-    if args.path != Path::new("-")
-        && let Err(error) = std::fs::metadata(&args.path)
-    {
-        let shown = args.path.display();
-        return Err(Stop::new(
-            exit::IO,
-            format!("chatmd: cannot read {shown}: {error}"),
-        ));
+    if let Err(why) = readable(&args.path) {
+        return unreadable(args, &why);
     }
     let root = state_root(args);
     let key = root.as_ref().and_then(|root| {
@@ -47,8 +41,10 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
         key: key.as_ref(),
         anchors: anchors.as_deref(),
     };
-    let report = chatmd_runtime::audit::validate(&args.path, options)
-        .map_err(|finding| Stop::new(exit::IO, line(&finding)))?;
+    let report = match chatmd_runtime::audit::validate(&args.path, options) {
+        Ok(report) => report,
+        Err(finding) => return unreadable(args, &line(&finding)),
+    };
     match args.format {
         ReportFormat::Json => {
             let ok = report.is_valid();
@@ -69,6 +65,55 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
     } else {
         exit::FAILED
     })
+}
+
+/// A device or a pipe by name could go on without end; a folder is no log.
+fn readable(path: &Path) -> Result<(), String> {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let shown = path.display();
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() => Ok(()),
+        Ok(_) => Err(format!(
+            "shell.audit_read_failed: {shown} is not a regular file"
+        )),
+        Err(error) => Err(format!("chatmd: cannot read {shown}: {error}")),
+    }
+}
+
+/// There is no report: the answer says why, in the form that was asked for.
+fn unreadable(args: &Validate, why: &str) -> Result<u8, Stop> {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        version: u32,
+        command: &'static str,
+        ok: bool,
+        error: Failure<'a>,
+    }
+    #[derive(Serialize)]
+    struct Failure<'a> {
+        code: Option<&'a str>,
+        message: &'a str,
+    }
+    let safe = SafeText::line(why);
+    if args.format == ReportFormat::Human {
+        return Err(Stop::new(exit::IO, safe.as_str().to_owned()));
+    }
+    let (code, message) = match safe.as_str().split_once(": ") {
+        Some((code, message)) if code.starts_with("shell.") => (code.split(' ').next(), message),
+        _ => (None, safe.as_str()),
+    };
+    let answer = Answer {
+        version: 1,
+        command: "audit validate",
+        ok: false,
+        error: Failure { code, message },
+    };
+    let text = serde_json::to_string(&answer)
+        .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))?;
+    show::result(format!("{text}\n").as_bytes())?;
+    Ok(exit::IO)
 }
 
 fn human(report: &ValidationReport) -> Result<(), Stop> {
