@@ -344,6 +344,51 @@ async fn files_that_steer_other_programs_stay_as_they_are() {
     assert_eq!(notes, "plain\n");
 }
 
+/// The same where those files stand behind links of the project itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_behind_links_stay_as_they_are() {
+    let boxed = DIRECT
+        .replace("direct_unsafe", "required")
+        .replace("<direct id=\"here\"/>", "<bubblewrap id=\"box\"/>");
+    let project = Project::new(&boxed);
+    let file = |name: &str, text: &str| {
+        let path = project.root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    file("store/hooks/keep", "");
+    file("store/config", "[core]\n");
+    file("real.envrc", "");
+    file("vs/settings.json", "{}\n");
+    for (target, link) in [
+        ("store", ".git"),
+        ("real.envrc", ".envrc"),
+        ("vs", ".vscode"),
+    ] {
+        std::os::unix::fs::symlink(target, project.root.join(link)).unwrap();
+    }
+    let guarded = [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        "store/config",
+        ".envrc",
+        "real.envrc",
+        ".vscode/settings.json",
+        "vs/settings.json",
+    ];
+    let before = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    let writes = guarded.map(|name| format!("echo attack >> {name}; "));
+    // Other parts of a git directory stay writable.
+    let script = format!("{} echo plain > .git/index; echo end", writes.concat());
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let invoked = project.call("run", &input).await;
+    assert_eq!(stdout(&invoked), "end\n", "{}", invoked.text);
+    let after = guarded.map(|name| std::fs::read(project.root.join(name)).ok());
+    assert_eq!(before, after);
+    let index = std::fs::read_to_string(project.root.join("store/index")).unwrap();
+    assert_eq!(index, "plain\n");
+}
+
 /// Programs such as `rg` search their standard input instead of the folder when it is a pipe.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_input_standard_input_is_the_null_device() {

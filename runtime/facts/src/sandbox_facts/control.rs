@@ -65,6 +65,16 @@ pub fn control_paths(input: &ControlInput<'_>) -> Vec<ControlPath> {
         wanted.extend(PROJECT_FILES.iter().map(|name| top.join(name)));
         git(&top.join(".git"), &mut wanted);
     }
+    // What a link leads to is read like the name itself; the link can not be bound. Of a git
+    // directory only parts are protected, and they are among the wanted.
+    let linked: Vec<PathBuf> = wanted
+        .iter()
+        .filter(|path| path.file_name().is_none_or(|name| name != ".git"))
+        .filter(|path| state(path) == ControlState::Symlink)
+        .filter_map(|path| canonical(path).ok())
+        .map(|path| path.as_path().to_path_buf())
+        .collect();
+    wanted.extend(linked);
     let kept = wanted.into_iter().filter(|path| inside(path));
     kept.map(|path| ControlPath {
         state: state(&path),
@@ -111,6 +121,11 @@ fn git(dot_git: &Path, wanted: &mut BTreeSet<PathBuf>) {
         }
     } else {
         wanted.insert(dot_git.to_path_buf());
+        if let Ok(folder) = canonical(dot_git)
+            && folder.as_path().is_dir()
+        {
+            git_directory(folder.as_path(), wanted);
+        }
     }
 }
 

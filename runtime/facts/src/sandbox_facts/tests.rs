@@ -268,6 +268,49 @@ fn control_paths_of_a_repository() {
 }
 
 #[test]
+fn control_paths_behind_links() {
+    let (_keep, base) = scratch();
+    for name in [
+        "real-git/HEAD",
+        "real-git/config",
+        "real-git/hooks/x",
+        "real.envrc",
+        "vs/settings.json",
+    ] {
+        file(&base.join(name), 0o644);
+    }
+    let outside = scratch();
+    for (target, link) in [
+        ("real-git", ".git"),
+        ("real.envrc", ".envrc"),
+        ("vs", ".vscode"),
+        (outside.1.to_str().unwrap(), ".idea"),
+    ] {
+        symlink(target, base.join(link)).unwrap();
+    }
+    let found = controls(&[&base], &[]);
+    use ControlState::{Missing, Present, Symlink};
+    let expected = [
+        (".envrc", Symlink),
+        (".git", Symlink),
+        // What it leads to lies in no write root.
+        (".idea", Symlink),
+        (".pre-commit-config.yaml", Missing),
+        (".vscode", Symlink),
+        ("chatmd.toml", Missing),
+        ("real-git/config", Present),
+        ("real-git/hooks", Present),
+        ("real-git/info/attributes", Missing),
+        ("real.envrc", Present),
+        ("vs", Present),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(name, state)| (name.to_owned(), state))
+    );
+}
+
+#[test]
 fn control_paths_of_a_worktree() {
     let (_keep, base) = scratch();
     file(&base.join("main/.git/config"), 0o644);
