@@ -290,3 +290,24 @@ fn every_locale_gives_the_same_bytes() {
         }
     }
 }
+
+#[test]
+fn a_bound_manifest_says_which_files_are_absent() {
+    let document = "<shell_access id=\"r\" cwd=\"${workspace}\">\n\
+        <resolver><executable id=\"gone\" path=\"/no/such/program\"/></resolver>\n\
+        </shell_access>\n\
+        <tool name=\"t\" type=\"shell\" runtime=\"r\" executable_ref=\"gone\"/>\n";
+    let project = Project::new(&[("a.chatmd", document)]);
+    for extra in [&[][..], &["--digest"]] {
+        let mut args = vec!["manifest", "--bound"];
+        args.extend(extra);
+        args.push("a.chatmd");
+        let run = project.run(&args);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("warning[shell.file_absent]"),
+            "{}",
+            run.stderr
+        );
+    }
+}

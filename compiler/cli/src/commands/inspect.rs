@@ -3,6 +3,8 @@
 mod human;
 mod json;
 
+pub(super) use human::binding_findings;
+
 use chatmd_compiler::Compilation;
 use chatmd_compiler::authority::{self, Summary};
 use chatmd_compiler::manifest::{self, Manifest};

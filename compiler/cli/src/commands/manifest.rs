@@ -42,7 +42,19 @@ pub fn run(args: &ManifestArgs, common: Common, output: &mut Output) -> u8 {
         }
         return exit::FAILED;
     };
-    match text(args, &compilation, requested, &documents, output) {
+    let mut bound = String::new();
+    let made = text(
+        args,
+        &compilation,
+        requested,
+        &documents,
+        output,
+        &mut |live| {
+            bound = super::inspect::binding_findings(&live.findings, common.quiet);
+        },
+    );
+    output.message(&bound);
+    match made {
         Ok(text) => deliver(args, &text, output),
         Err(message) => {
             complain(output, &message);
@@ -51,13 +63,14 @@ pub fn run(args: &ManifestArgs, common: Common, output: &mut Output) -> u8 {
     }
 }
 
-/// The bytes to deliver, or why there are none.
+/// The bytes to deliver, or why there are none. `bound` sees what was bound.
 fn text(
     args: &ManifestArgs,
     compilation: &Compilation,
     requested: &Manifest,
     documents: &Documents,
     output: &Output,
+    bound: &mut dyn FnMut(&live::Live),
 ) -> Result<Vec<u8>, String> {
     if args.bundle {
         let scripts = &compilation.material.scripts;
@@ -77,6 +90,7 @@ fn text(
     let live;
     let selected = if args.bound {
         live = bind()?;
+        bound(&live);
         &live.manifest
     } else {
         requested

@@ -32,10 +32,17 @@ pub(super) fn text(view: &View<'_>, requested: &Manifest) -> String {
 
 /// What binding found, for standard error.
 pub(super) fn binding(view: &View<'_>, quiet: bool) -> String {
-    let findings: &[BindFinding] = match &view.live {
-        Ok(live) => &live.findings,
-        Err(unavailable) => &unavailable.findings,
-    };
+    binding_findings(
+        match &view.live {
+            Ok(live) => &live.findings,
+            Err(unavailable) => &unavailable.findings,
+        },
+        quiet,
+    )
+}
+
+/// Findings of binding, one a line.
+pub(in crate::commands) fn binding_findings(findings: &[BindFinding], quiet: bool) -> String {
     let mut text = String::new();
     for found in findings.iter().filter(|found| found.error || !quiet) {
         let severity = if found.error { "error" } else { "warning" };
