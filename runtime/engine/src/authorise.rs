@@ -5,7 +5,7 @@
 //! stored, and no variable or flag authorises whatever a file happens to say.
 
 use chatmd_compiler::authority;
-use chatmd_compiler::manifest::{self, Manifest};
+use chatmd_compiler::manifest::{self, Manifest, PathBase};
 use chatmd_compiler::resolve::Material;
 use chatmd_facts::Host;
 use chatmd_facts::bind::{self, Purpose};
@@ -26,6 +26,8 @@ pub struct BoundDocument {
     pub bound_sha256: String,
     /// Texts and secrets that a run needs beside the manifest.
     pub material: Material,
+    /// The home directory of this host, for the summary.
+    home: Option<String>,
 }
 
 impl BoundDocument {
@@ -54,6 +56,10 @@ impl BoundDocument {
             requested_sha256,
             bound_sha256,
             material,
+            home: host
+                .directory(PathBase::Home, None)
+                .ok()
+                .and_then(|home| home.to_str().map(str::to_owned)),
         })
     }
 
@@ -64,7 +70,7 @@ impl BoundDocument {
 
     /// What a person is asked to authorise, as text with control characters escaped.
     pub fn summary(&self) -> String {
-        match authority::summarise(&self.manifest) {
+        match authority::summarise_here(&self.manifest, self.home.as_deref()) {
             Ok(summary) => summary.text(),
             Err(error) => format!("the authority of this manifest can not be shown: {error}"),
         }

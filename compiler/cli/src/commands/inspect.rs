@@ -7,7 +7,7 @@ pub(super) use human::binding_findings;
 
 use chatmd_compiler::Compilation;
 use chatmd_compiler::authority::{self, Summary};
-use chatmd_compiler::manifest::{self, Manifest};
+use chatmd_compiler::manifest::{self, Manifest, PathBase};
 
 use super::{complain, findings, print_human, refuse};
 use crate::administration::{SUBJECTS, Subject};
@@ -103,8 +103,14 @@ impl View<'_> {
 
     /// The authority of the bound manifest, else of the requested one.
     fn authority(&self, requested: &Manifest) -> Option<Summary> {
-        let shown = self.live.as_ref().map_or(requested, |live| &live.manifest);
-        authority::summarise(shown).ok()
+        match &self.live {
+            Ok(live) => {
+                let home = live.host.directory(PathBase::Home, None).ok();
+                let home = home.as_ref().and_then(|home| home.to_str());
+                authority::summarise_here(&live.manifest, home).ok()
+            }
+            Err(_) => authority::summarise(requested).ok(),
+        }
     }
 
     fn canonical(&self) -> Option<Vec<u8>> {

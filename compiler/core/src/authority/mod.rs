@@ -14,6 +14,7 @@ pub use findings::{Finding, Level};
 pub use summary::{
     AuditSummary, BackendSummary, EnvironmentSummary, ExtensionSummary, PolicySummary,
     ReviewerSummary, ReviewersSummary, RuntimeSummary, Summary, ToolSummary, summarise,
+    summarise_here,
 };
 
 #[cfg(test)]

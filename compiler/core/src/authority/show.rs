@@ -47,15 +47,19 @@ pub(crate) fn list<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Strin
 /// Paths and roots of one manifest: resolved when it is bound, symbolic otherwise.
 pub(crate) struct Places<'a> {
     binding: Option<&'a Binding>,
+    home: Option<&'a str>,
     roots: HashMap<&'a str, (&'a [String], &'a [String])>,
 }
 
 impl<'a> Places<'a> {
-    pub(crate) fn new(manifest: &'a Manifest) -> Self {
+    /// `home` is the host's home directory, where it is known.
+    pub(crate) fn new(manifest: &'a Manifest, home: Option<&'a str>) -> Self {
         let binding = manifest.binding.as_ref();
         let roots = binding.iter().flat_map(|binding| &binding.roots);
+        let bound = binding.and_then(|it| it.variables.get(PathBase::Home.as_str()));
         Self {
             binding,
+            home: bound.map(String::as_str).or(home),
             roots: roots
                 .map(|roots| {
                     (
@@ -117,7 +121,7 @@ impl<'a> Places<'a> {
         )
     }
 
-    /// Whether a write root is the whole file system or the home directory.
+    /// Whether a write root is the whole file system, the home directory, or a folder around it.
     pub(crate) fn writes_everything(&self, runtime: &Runtime) -> bool {
         let symbolic = runtime.capabilities.write.iter().any(|root| match root {
             Root::Path { path } => {
@@ -126,17 +130,14 @@ impl<'a> Places<'a> {
             }
             Root::PathEnv { .. } => false,
         });
-        let home = self
-            .binding
-            .and_then(|binding| binding.variables.get(PathBase::Home.as_str()));
+        let holds_home = |root: &str| {
+            let home = self.home.and_then(|home| home.strip_prefix(root));
+            home.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         let bound = self
             .roots
             .get(runtime.id.as_str())
-            .is_some_and(|(_, write)| {
-                write
-                    .iter()
-                    .any(|root| root == "/" || home.is_some_and(|home| home == root))
-            });
+            .is_some_and(|(_, write)| write.iter().any(|root| root == "/" || holds_home(root)));
         symbolic || bound
     }
 

@@ -164,7 +164,16 @@ pub struct ToolSummary {
 ///
 /// Fails only when the manifest has no canonical form (see [`fn@digest`]).
 pub fn summarise(manifest: &Manifest) -> Result<Summary, ManifestError> {
-    let places = Places::new(manifest);
+    summarise_here(manifest, None)
+}
+
+/// The summary on a host whose home directory is known: a manifest that does not name `${home}` has
+/// no trace of it, and its roots may cover it all the same.
+///
+/// # Errors
+/// The manifest can not be encoded.
+pub fn summarise_here(manifest: &Manifest, home: Option<&str>) -> Result<Summary, ManifestError> {
+    let places = Places::new(manifest, home);
     let findings = findings::of(manifest, &places);
     let mut tools: HashMap<&str, Vec<ToolSummary>> = HashMap::new();
     for tool in &manifest.tools {

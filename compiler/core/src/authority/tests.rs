@@ -103,6 +103,37 @@ fn the_most_dangerous_runtimes_are_critical() {
     );
 }
 
+/// Roots that cover the home directory count, also where the manifest does not name it.
+#[test]
+fn a_write_root_around_the_home_directory_is_everything() {
+    let mut manifest = manifest("039-yolo-narrowed");
+    let id = manifest.runtimes[0].id.clone();
+    for runtime in &mut manifest.runtimes {
+        runtime.policy.default = crate::manifest::Action::Allow;
+        runtime.capabilities.write.clear();
+    }
+    for (root, home, everything) in [
+        ("/home/ann", Some("/home/ann"), true),
+        ("/home", Some("/home/ann"), true),
+        ("/home/an", Some("/home/ann"), false),
+        ("/home/ann/work", Some("/home/ann"), false),
+        ("/home/ann", None, false),
+        ("/", None, true),
+    ] {
+        manifest.binding = Some(crate::manifest::Binding {
+            roots: vec![crate::manifest::BoundRoots {
+                runtime: id.clone(),
+                read: Vec::new(),
+                write: vec![root.to_owned()],
+            }],
+            ..crate::manifest::Binding::default()
+        });
+        let summary = summarise_here(&manifest, home).unwrap();
+        let found = codes(&summary).contains(&"authority.write_everything");
+        assert_eq!(found, everything, "{root} {home:?}");
+    }
+}
+
 #[test]
 fn findings_of_the_vectors() {
     for (case, code) in [
