@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use chatmd_plan::bubblewrap::{BubblewrapPlan, BwrapOption, Descriptor, Item};
@@ -319,7 +320,8 @@ fn argv(args: &OwnedFd, command: &[impl AsRef<OsStr>]) -> Result<Vec<CString>, S
 pub fn create_roots(plan: &BubblewrapPlan) -> Result<Vec<PathBuf>, StartError> {
     let mut made = Vec::new();
     for path in &plan.create {
-        match std::fs::create_dir(path) {
+        // Never writable for others, whatever the umask (06b B2.4 rule 3).
+        match std::fs::DirBuilder::new().mode(0o755).create(path) {
             Ok(()) => made.push(path.clone()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
