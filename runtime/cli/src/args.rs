@@ -67,8 +67,8 @@ pub struct Reading {
     /// Value of ${tool_dir}
     #[arg(long, value_name = "DIR")]
     pub tool_dir: Option<PathBuf>,
-    /// Value of ${session_dir}
-    #[arg(long, value_name = "DIR")]
+    /// Value of ${session_dir}, with --session
+    #[arg(long, value_name = "DIR", requires = "session")]
     pub session_dir: Option<PathBuf>,
     /// Value of ${cache_dir}
     #[arg(long, value_name = "DIR")]
