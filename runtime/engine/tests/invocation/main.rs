@@ -389,6 +389,35 @@ async fn files_behind_links_stay_as_they_are() {
     assert_eq!(index, "plain\n");
 }
 
+/// The folders above those files can not be moved away to make room for others either.
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_of_such_files_can_not_be_exchanged() {
+    let boxed = DIRECT
+        .replace("direct_unsafe", "required")
+        .replace("<direct id=\"here\"/>", "<bubblewrap id=\"box\"/>");
+    let project = Project::new(&boxed);
+    for folder in ["deep/store/hooks", "plain/store/hooks"] {
+        std::fs::create_dir_all(project.root.join(folder)).unwrap();
+        std::fs::write(project.root.join(folder).join("../config"), "[core]\n").unwrap();
+    }
+    std::fs::write(project.root.join(".git"), "gitdir: deep/store\n").unwrap();
+    // The same attack on a folder that nothing protects succeeds.
+    let attack = |name: &str| {
+        format!(
+            "mv {name} {name}.gone; mv {name}/store {name}/gone; mkdir -p {name}/store/hooks; \
+             echo attack > {name}/store/hooks/pre-commit; echo attack > {name}/store/config; "
+        )
+    };
+    let script = format!("{}{}echo end", attack("deep"), attack("plain"));
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let invoked = project.call("run", &input).await;
+    assert_eq!(stdout(&invoked), "end\n", "{}", invoked.text);
+    let read = |name: &str| std::fs::read_to_string(project.root.join(name)).ok();
+    assert_eq!(read("deep/store/config").as_deref(), Some("[core]\n"));
+    assert_eq!(read("deep/store/hooks/pre-commit"), None);
+    assert_eq!(read("plain/store/config").as_deref(), Some("attack\n"));
+}
+
 /// Programs such as `rg` search their standard input instead of the folder when it is a pipe.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_input_standard_input_is_the_null_device() {

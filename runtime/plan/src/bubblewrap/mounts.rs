@@ -1,6 +1,6 @@
 //! Rows 7 to 14 and 16 of the option plan: what the sandbox shows of the host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use chatmd_compiler::manifest::DevMode;
@@ -274,11 +274,10 @@ impl Builder<'_> {
 
     /// Control paths (B2.4 rule 6). A folder that holds one can be renamed even while something is
     /// mounted beneath it, and a new one put in its place; a mount on the folder itself prevents
-    /// that. Only the git directory is pinned: moving files across a pin is a move between mounts.
+    /// that. Moving a file across such a pin is a move between mounts: `mv` copies, `link` fails.
     fn control_mounts(&mut self, mounts: &mut Vec<(PathBuf, Mount<'_>)>) {
         let input = self.input;
-        // Path of each control mount, with the write root it lies in.
-        let mut controls: BTreeMap<&Path, PathBuf> = BTreeMap::new();
+        let mut controls: BTreeSet<&Path> = BTreeSet::new();
         for control in input.control {
             let path = &control.path;
             let Some((root, Access::Write)) = self.roots.covering(path) else {
@@ -290,43 +289,46 @@ impl Builder<'_> {
                 continue;
             }
             if control.state == ControlState::Present {
-                controls.insert(path, root.to_path_buf());
+                controls.insert(path);
             } else {
                 self.notes.push(Note::Unprotected(path.clone()));
             }
         }
-        let mut pins = self.log_pins(|folder| controls.contains_key(folder));
-        for (path, root) in &controls {
-            pins.extend(pinned(root, path, |folder| controls.contains_key(folder)));
+        let mut pins = BTreeSet::new();
+        // Renamed, the folder of a log would take it along: what follows would go elsewhere.
+        let logs = input.state.iter();
+        let logs = logs.filter(|state| state.protection == StateProtection::ReadOnly);
+        let logs = logs.map(|log| log.path.as_path());
+        for path in controls.iter().copied().chain(logs) {
+            pins.extend(self.pinned(path, &controls));
         }
         mounts.extend(
             controls
-                .keys()
+                .iter()
                 .map(|path| (path.to_path_buf(), Mount::Control)),
         );
         mounts.extend(pins.into_iter().map(|pin| (pin, Mount::Pin)));
     }
 
-    /// Every folder between a write root and an audit log: renamed, it would take the log along, and
-    /// what follows would be written somewhere else.
-    fn log_pins(&self, is_control: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
-        let mut pins = BTreeSet::new();
-        for state in self.input.state {
-            let covering = self.roots.covering(&state.path);
-            let (StateProtection::ReadOnly, Some((root, Access::Write))) =
-                (state.protection, covering)
-            else {
-                continue;
-            };
-            let between = state.path.ancestors().skip(1);
-            let between = between.take_while(|folder| *folder != root && within(root, folder));
-            let folders: Vec<&Path> = between.collect();
-            // What lies in a control path is read-only with it.
-            if !folders.iter().any(|folder| is_control(folder)) && self.shown(&state.path) {
-                pins.extend(folders.into_iter().map(Path::to_path_buf));
-            }
+    /// The folders above a path that a command could rename: those in a write root, without the
+    /// roots, which are mounts already. None when one of them is a control path: what lies in that
+    /// is read-only.
+    fn pinned(&self, path: &Path, controls: &BTreeSet<&Path>) -> Vec<PathBuf> {
+        if !self.shown(path) {
+            return Vec::new();
         }
-        pins
+        let in_write_root = |folder: &&Path| {
+            let covering = self.roots.covering(folder);
+            covering.is_some_and(|(_, access)| access == Access::Write)
+        };
+        let folders: Vec<&Path> = path.ancestors().skip(1).take_while(in_write_root).collect();
+        if folders.iter().any(|folder| controls.contains(folder)) {
+            return Vec::new();
+        }
+        let folders = folders.into_iter();
+        let folders =
+            folders.filter(|folder| !self.roots.is_root(folder) && folder.parent().is_some());
+        folders.map(Path::to_path_buf).collect()
     }
 
     fn bind(&mut self, path: PathBuf, access: Access) {
@@ -419,24 +421,4 @@ impl Builder<'_> {
         }
         deepest.1
     }
-}
-
-/// Folders strictly between a write root and a control path, from the git directory on. None when
-/// one of them is a control path itself: what lies in that is read-only already.
-fn pinned(root: &Path, control: &Path, is_control: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let between = control.ancestors().skip(1);
-    let between = between.take_while(|folder| *folder != root && within(root, folder));
-    let mut pins: Vec<PathBuf> = Vec::new();
-    for folder in between {
-        if is_control(folder) {
-            return Vec::new();
-        }
-        pins.push(folder.to_path_buf());
-    }
-    // Longest first; keep up to and including the outermost `.git`.
-    let outermost = pins
-        .iter()
-        .rposition(|path| path.file_name().is_some_and(|name| name == ".git"));
-    pins.truncate(outermost.map_or(0, |index| index + 1));
-    pins
 }

@@ -547,3 +547,44 @@ fn every_folder_between_a_write_root_and_a_log_is_pinned() {
     let expected = expected.map(|(write, path)| (write, PathBuf::from(path)));
     assert_eq!(bound, expected);
 }
+
+/// A source in a folder of a write root: renamed, the folder would take the mount along, and a
+/// document of the command's own could stand in its place (B2.4 rule 6). A write root inside
+/// another one can be taken along too.
+#[test]
+fn every_folder_between_the_outermost_write_root_and_a_control_path_is_pinned() {
+    let mut case = Case::new();
+    case.cwd = "/home/u/work".into();
+    case.roots = vec![
+        root("/home/u/work", Access::Write),
+        root("/home/u/work/a/inner", Access::Write),
+    ];
+    let control = |path: &str| ControlPath {
+        path: path.into(),
+        state: ControlState::Present,
+    };
+    case.control = vec![
+        control("/home/u/work/agents/team/main.chatmd"),
+        control("/home/u/work/a/inner/b/prompt.chatmd"),
+        control("/home/u/work/.vscode"),
+        control("/home/u/work/.vscode/agents/main.chatmd"),
+    ];
+    let pins = [
+        "/home/u/work/agents",
+        "/home/u/work/agents/team",
+        "/home/u/work/a",
+        "/home/u/work/a/inner/b",
+    ];
+    let plan = case.plan().unwrap();
+    let writable: std::collections::BTreeSet<PathBuf> = plan
+        .options
+        .into_iter()
+        .filter_map(|option| match option {
+            BwrapOption::Bind { dest, .. } | BwrapOption::BindFd { dest, .. } => Some(dest),
+            _ => None,
+        })
+        .collect();
+    let roots = ["/home/u/work", "/home/u/work/a/inner"];
+    let expected = roots.iter().chain(&pins).map(PathBuf::from).collect();
+    assert_eq!(writable, expected);
+}
