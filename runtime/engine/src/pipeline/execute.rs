@@ -202,6 +202,11 @@ async fn start_all(
 
 /// Verifies the files of a command at the last moment, and copies those that are not stable.
 fn verify(invocation: &Invocation, context: &mut Context) -> Result<Files, Refusal> {
+    if let SelectedKind::Bubblewrap { wrapper, .. } = &invocation.runtime.backend.kind {
+        wrapper
+            .verify()
+            .map_err(|error| Refusal::executable_changed("wrapper", error.to_string()))?;
+    }
     let cache = invocation.runtime.resolver.cache();
     let resolved = context.resolved.as_mut().ok_or_else(Refusal::internal)?;
     resolved

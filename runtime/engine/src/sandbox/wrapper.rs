@@ -3,9 +3,10 @@
 use std::ffi::CString;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use chatmd_facts::resolver::IdentityError;
 use chatmd_facts::sandbox_facts::{Wrapper as FoundWrapper, find_wrapper};
 use chatmd_plan::PlanError;
 use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, parse_version};
@@ -25,8 +26,7 @@ const CAP_MKNOD: u32 = 27;
 /// A bubblewrap that may be used.
 #[derive(Debug)]
 pub struct Wrapper {
-    path: PathBuf,
-    sha256: String,
+    found: FoundWrapper,
     program: OwnedFd,
     features: Features,
     private_dev: bool,
@@ -38,17 +38,18 @@ impl Wrapper {
     /// can do.
     pub async fn find(declared: Option<&Path>) -> Result<Self, String> {
         let found = find_wrapper(declared).map_err(|error| error.to_string())?;
-        Pinned::new(&found)?.ask().await
+        Pinned::new(found)?.ask().await
     }
 
     /// Canonical path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.found.path().as_path()
     }
 
-    /// Digest of the wrapper.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
+    /// Verifies, directly before a start, that it is still the file that was pinned (06 section
+    /// 3.5).
+    pub(crate) fn verify(&self) -> Result<(), IdentityError> {
+        self.found.verify()
     }
 
     /// Recognised options.
@@ -76,8 +77,7 @@ impl Wrapper {
 }
 
 struct Pinned {
-    path: PathBuf,
-    sha256: String,
+    found: FoundWrapper,
     program: OwnedFd,
     /// What its own bytes say that it can do.
     features: Option<Features>,
@@ -85,7 +85,7 @@ struct Pinned {
 
 impl Pinned {
     /// As uid 0 the host's file would be within reach inside, as `/proc/1/exe`: a sealed copy runs.
-    fn new(found: &FoundWrapper) -> Result<Self, String> {
+    fn new(found: FoundWrapper) -> Result<Self, String> {
         let readable = found.fingerprint().size <= MAX_READ;
         let mut bytes = Vec::new();
         let mut keep = |chunk: &[u8]| {
@@ -108,8 +108,7 @@ impl Pinned {
             read.and_then(|()| descriptor::duplicate(found.file().descriptor().as_fd()))
         };
         Ok(Self {
-            path: found.path().as_path().to_path_buf(),
-            sha256: found.fingerprint().sha256.to_string(),
+            found,
             program: program.map_err(|error| error.to_string())?,
             features: Features::from_program(&bytes),
         })
@@ -134,15 +133,9 @@ impl Pinned {
         if root && !private_dev {
             warnings.push("uid 0 without CAP_SYS_ADMIN and CAP_MKNOD: the host's device nodes are shared with the sandbox".to_owned());
         }
-        let Pinned {
-            path,
-            sha256,
-            program,
-            ..
-        } = self;
+        let Pinned { found, program, .. } = self;
         Ok(Wrapper {
-            path,
-            sha256,
+            found,
             program,
             features,
             private_dev,
@@ -164,7 +157,10 @@ impl Pinned {
             Ok(Some((major, minor, patch))) => {
                 format!("{needed}, this is {major}.{minor}.{patch}: {missing}")
             }
-            _ => format!("{} is not bubblewrap: {missing}", self.path.display()),
+            _ => format!(
+                "{} is not bubblewrap: {missing}",
+                self.found.path().as_path().display()
+            ),
         }
     }
 
@@ -240,7 +236,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_installed_wrapper_says_of_itself_what_it_prints() {
-        let pinned = Pinned::new(&find_wrapper(None).unwrap()).unwrap();
+        let pinned = Pinned::new(find_wrapper(None).unwrap()).unwrap();
         let printed = Features::from_help(&pinned.question("--help").await.unwrap());
         if let Some(read) = pinned.features {
             assert_eq!(read, printed);

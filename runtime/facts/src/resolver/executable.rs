@@ -64,15 +64,13 @@ impl VerifiedFile {
         }
     }
 
-    /// Opens the path anew and compares everything but the content. For files that only root may
-    /// write, whose change time nobody can set back.
-    pub(crate) fn verify_metadata(&mut self) -> Result<(), IdentityError> {
+    /// Opens the path anew and compares everything but the content, without reading it. For files
+    /// that only root may write, whose change time nobody can set back. The held descriptor stays.
+    pub(crate) fn unchanged(&self) -> Result<(), IdentityError> {
         let opened = open_regular(&self.path)?;
-        let now = opened.with_digest(self.fingerprint.sha256);
-        if now != self.fingerprint {
+        if opened.with_digest(self.fingerprint.sha256) != self.fingerprint {
             return Err(IdentityError::Different(opened.name));
         }
-        self.file = opened.file;
         Ok(())
     }
 

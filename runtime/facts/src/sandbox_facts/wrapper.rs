@@ -104,7 +104,10 @@ impl Wrapper {
 
     /// Verifies it directly before a spawn. The file is root's alone, so equal metadata (change time
     /// included) stand for an equal digest.
-    pub fn verify(&mut self) -> Result<(), IdentityError> {
-        self.file.verify_metadata()
+    ///
+    /// # Errors
+    /// Another file stands at the path, or this one was changed.
+    pub fn verify(&self) -> Result<(), IdentityError> {
+        self.file.unchanged()
     }
 }
