@@ -11,6 +11,7 @@ use chatmd_facts::sandbox_facts::namespace_obstacle;
 use chatmd_plan::bubblewrap::{BubblewrapPlan, Descriptor, Item};
 use chatmd_plan::facts::Level;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::context::{Context, Invocation};
@@ -63,11 +64,15 @@ pub(super) async fn execute(
         Err(refusal) => return Err(flight.broken_off(refusal)),
     };
     let mut stages = Vec::with_capacity(started.len());
+    let mut watches = JoinSet::new();
     for (index, mut pending) in started.into_iter().enumerate() {
         if let Err(error) = pending.started.release() {
             let refusal = refusal_of(error);
             flight.reject(index, &refusal)?;
             return Err(flight.broken_off(refusal));
+        }
+        if let Some(watch) = pending.started.filter.take() {
+            watches.spawn(async move { (index, watch.unfiltered().await) });
         }
         stages.push(pending.into_stage(&invocation.runtime));
     }
@@ -76,10 +81,30 @@ pub(super) async fn execute(
         contexts: &flight.contexts,
         tally: &mut *flight.tally,
     };
-    let result = supervise::run(stages, feed, budget, &mut observer).await;
+    // The stages die with the future that runs them.
+    let result = tokio::select! {
+        biased;
+        result = supervise::run(stages, feed, budget, &mut observer) => Ok(result),
+        (index, error) = unfiltered(&mut watches) => Err((index, refusal_of(error))),
+    };
     match result {
-        Ok(ended) => flight.finish(ended),
-        Err(stop) => Err(flight.stop(stop, budget)),
+        Ok(Ok(ended)) => flight.finish(ended),
+        Ok(Err(stop)) => Err(flight.stop(stop, budget)),
+        Err((index, refusal)) => {
+            flight.reject(index, &refusal)?;
+            Err(flight.broken_off(refusal))
+        }
+    }
+}
+
+/// The first command that runs without its system call filter; never ends while none does.
+async fn unfiltered(watches: &mut JoinSet<(usize, StartError)>) -> (usize, StartError) {
+    loop {
+        match watches.join_next().await {
+            Some(Ok(found)) => return found,
+            Some(Err(_)) => {}
+            None => std::future::pending().await,
+        }
     }
 }
 

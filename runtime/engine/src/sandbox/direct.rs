@@ -51,5 +51,6 @@ pub async fn start_direct(
         process,
         side: None,
         hold: Start::Running,
+        filter: None,
     })
 }

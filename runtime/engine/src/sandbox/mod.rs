@@ -5,12 +5,14 @@
 //! held, and tells a failed set-up from a failed command.
 
 mod direct;
+mod filter;
 mod held;
 mod start;
 mod verdict;
 mod wrapper;
 
 pub use direct::{DirectCommand, start_direct};
+pub use filter::FilterWatch;
 pub use held::{Expectation, HeldRoot};
 pub use start::{
     BubblewrapStart, Files, Start, Started, Streams, VerifiedFile, create_roots, start_bubblewrap,

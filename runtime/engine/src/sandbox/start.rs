@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use chatmd_plan::bubblewrap::{BubblewrapPlan, BwrapOption, Descriptor, Item};
 
 use super::held::{self, Expectation, HeldRoot, Readiness};
-use super::{StartError, Wrapper};
+use super::verdict::child_pid;
+use super::{FilterWatch, StartError, Wrapper};
 use crate::sys::{Guarded, Launch, Limit, descriptor, launch, launcher};
 
 /// A file that was verified for this start (06 section 3.5).
@@ -75,6 +76,8 @@ pub struct Started {
     pub side: Option<(Vec<u8>, OwnedFd)>,
     /// Whether it waits.
     pub hold: Start,
+    /// To be watched while the command runs, where it must have a filter and can be seen.
+    pub filter: Option<FilterWatch>,
 }
 
 impl Started {
@@ -165,6 +168,7 @@ pub async fn start_bubblewrap(
             process,
             side: None,
             hold: Start::Running,
+            filter: None,
         });
     };
     let mut side = Vec::new();
@@ -173,6 +177,7 @@ pub async fn start_bubblewrap(
             process,
             side: Some((side, status)),
             hold: Start::Running,
+            filter: None,
         });
     };
     let status = descriptor::watch(status).map_err(StartError::spawn)?;
@@ -195,10 +200,12 @@ pub async fn start_bubblewrap(
         Readiness::Ready => Start::Held(block),
         Readiness::Ended => Start::Ended,
     };
+    let first = start.plan.seccomp.as_ref().and_then(|_| child_pid(&side));
     Ok(Started {
         process,
         side: Some((side, status.into_inner())),
         hold,
+        filter: first.map(FilterWatch::of),
     })
 }
 

@@ -166,7 +166,7 @@ fn wrappers() {
     ));
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
     if root {
-        let mut wrapper = find_wrapper(Some(&copy)).unwrap();
+        let wrapper = find_wrapper(Some(&copy)).unwrap();
         assert!(wrapper.verify().is_ok());
         fs::copy("/bin/false", &copy).unwrap();
         assert!(wrapper.verify().is_err());
