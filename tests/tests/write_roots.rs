@@ -12,6 +12,7 @@ const DOCUMENT: &str = r#"<shell_access id="r" cwd="${workspace}">
   </capabilities>
   <resolver><search_path path="/usr/bin"/><trusted_root path="/usr/bin"/></resolver>
   <policy default="allow"/>
+  <audit format="session"/>
 </shell_access>
 <tool name="touch" type="shell" runtime="r" command="touch made/file"/>
 "#;
@@ -27,6 +28,11 @@ fn it_is_made_and_others_may_not_write_it() {
     project.run(&mut open).expect(0);
     let made = project.path().join("made");
     assert!(made.join("file").exists());
+    let log = std::fs::read_to_string(project.audit_log()).unwrap();
+    assert!(
+        log.contains(&format!("\"created_roots\":[\"{}\"]", made.display())),
+        "{log}"
+    );
     let mode = std::fs::metadata(&made).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o755);
 }

@@ -10,11 +10,13 @@ use chatmd_compiler::{Compilation, CompileOptions};
 use chatmd_facts::sandbox_facts::find_wrapper;
 use chatmd_facts::{BindFinding, Host, HostDirs, HostInput, Purpose, Snapshot};
 use chatmd_plan::backend::{self, Probe, Probed, Requirements};
+use chatmd_plan::bubblewrap::Features;
 use serde::Serialize;
 
 use crate::args::Reading;
 use crate::documents::Documents;
 use crate::env_file;
+use crate::live_host::LiveEvaluation;
 
 /// The live view of a manifest.
 pub struct Live {
@@ -64,6 +66,8 @@ pub struct LiveRuntime {
     pub roots: LiveRoots,
     pub backend: Option<LiveBackend>,
     pub excluded_backends: Vec<Excluded>,
+    /// What is weaker here than one would expect, or in the way of every command.
+    pub warnings: Vec<String>,
 }
 
 /// Resolved roots.
@@ -90,6 +94,9 @@ pub struct LiveBackend {
 pub struct LiveWrapper {
     pub path: String,
     pub sha256: String,
+    /// What bubblewrap can do, where its own bytes tell.
+    #[serde(skip)]
+    pub features: Option<Features>,
 }
 
 /// A backend that can not be used here.
@@ -160,6 +167,29 @@ pub fn bind(
     })
 }
 
+impl Live {
+    /// Looks at every runtime for [`LiveRuntime::warnings`].
+    pub fn examine(&mut self, compilation: &Compilation) {
+        let warnings: Vec<Vec<String>> = self
+            .manifest
+            .runtimes
+            .iter()
+            .map(
+                |runtime| match LiveEvaluation::of(self, runtime, compilation) {
+                    Ok(host) => host.warnings(),
+                    Err(errors) => errors
+                        .into_iter()
+                        .map(|error| format!("the runtime would not start here: {error}"))
+                        .collect(),
+                },
+            )
+            .collect();
+        for (runtime, warnings) in self.runtimes.iter_mut().zip(warnings) {
+            runtime.warnings = warnings;
+        }
+    }
+}
+
 fn host(
     reading: &Reading,
     environment: Snapshot,
@@ -204,6 +234,7 @@ impl Wrappers<'_> {
             Ok(LiveWrapper {
                 path: wrapper.path().as_path().display().to_string(),
                 sha256: wrapper.fingerprint().sha256.to_string(),
+                features: wrapper.features().map_err(|error| error.to_string())?,
             })
         };
         self.found.entry(path.clone()).or_insert_with(look).clone()
@@ -243,15 +274,17 @@ fn live_runtime(runtime: &Runtime, bound: &Manifest, wrappers: &mut Wrappers<'_>
         .and_then(|choice| {
             let entry = entries.get(choice.index)?;
             Some(LiveBackend {
-                id: backend_id(entry),
-                kind: backend_kind(entry),
+                id: backend::id(entry).map(str::to_owned),
+                kind: backend::kind(entry),
                 confinement: choice.class.as_str(),
                 wrapper: used.get(&choice.index).cloned(),
             })
         });
     let excluded = probed.iter().filter_map(|probed| match &probed.probe {
         Probe::Unusable(reason) => {
-            let id = entries.get(probed.index).and_then(backend_id);
+            let id = entries
+                .get(probed.index)
+                .and_then(|entry| backend::id(entry).map(str::to_owned));
             Some(Excluded {
                 id,
                 reason: reason.clone(),
@@ -271,6 +304,7 @@ fn live_runtime(runtime: &Runtime, bound: &Manifest, wrappers: &mut Wrappers<'_>
             .unwrap_or_default(),
         backend: chosen,
         excluded_backends: excluded.collect(),
+        warnings: Vec::new(),
     }
 }
 
@@ -300,25 +334,8 @@ fn look(
             Ok(Some(LiveWrapper {
                 path: file.path.clone(),
                 sha256,
+                features: None,
             }))
         }
-    }
-}
-
-fn backend_id(entry: &Backend) -> Option<String> {
-    match entry {
-        Backend::Seatbelt { id, .. }
-        | Backend::Bubblewrap { id, .. }
-        | Backend::Direct { id, .. }
-        | Backend::External { id, .. } => id.clone(),
-    }
-}
-
-fn backend_kind(entry: &Backend) -> &'static str {
-    match entry {
-        Backend::Seatbelt { .. } => "seatbelt",
-        Backend::Bubblewrap { .. } => "bubblewrap",
-        Backend::Direct { .. } => "direct",
-        Backend::External { .. } => "external",
     }
 }

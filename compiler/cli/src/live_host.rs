@@ -7,8 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use chatmd_compiler::Compilation;
 use chatmd_compiler::evaluation::{EvaluationHost, ResolutionDetails};
-use chatmd_compiler::manifest::{self, Backend, BoundRoots, Path, PathBase, Runtime};
+use chatmd_compiler::manifest::{self, Backend, Path, PathBase, Runtime};
 use chatmd_facts::environment::{self, BuiltEnvironment};
 use chatmd_facts::policy::compile_policy;
 use chatmd_facts::policy_host::{LiveHost, executable_facts};
@@ -18,13 +19,13 @@ use chatmd_facts::sandbox_facts::{
     ControlInput, audit_file, control_paths, state_path, system_facts,
 };
 use chatmd_facts::{CanonicalPath, Host, secrets};
-use chatmd_plan::bubblewrap::{self, Features, Input, Settings};
-use chatmd_plan::facts::StatePath;
+use chatmd_plan::bubblewrap::{self, Features, Input, Note, Settings, Standing};
+use chatmd_plan::facts::{ControlPath, StatePath};
 use chatmd_plan::seccomp::Arch;
 use chatmd_policy::trace::{BackendTrace, HostKind, Known, SearchTrace, TrustTrace};
 use chatmd_policy::{CompiledPolicy, ExecutableFacts, PolicyHost};
 
-use crate::live::LiveBackend;
+use crate::live::{Live, LiveBackend};
 
 /// A runtime on this machine.
 pub struct LiveEvaluation<'a> {
@@ -65,33 +66,29 @@ impl PolicyHost for LivePaths {
     }
 }
 
-/// What a runtime is looked up with.
-pub struct LiveInput<'a> {
-    /// Directories and variables.
-    pub host: &'a Host,
-    /// The runtime.
-    pub runtime: &'a Runtime,
-    /// Its roots as they were bound.
-    pub bound: Option<&'a BoundRoots>,
-    /// The backend that would be chosen.
-    pub backend: Option<&'a LiveBackend>,
-    /// Files of the document.
-    pub sources: Vec<PathBuf>,
-}
-
 impl<'a> LiveEvaluation<'a> {
-    /// Looks the runtime up on this machine.
+    /// Looks a runtime up on this machine.
     ///
     /// # Errors
     /// One sentence for each thing without which nothing can be judged.
-    pub fn new(input: LiveInput<'a>) -> Result<Self, Vec<String>> {
-        let LiveInput {
-            host,
-            runtime,
-            bound,
-            backend,
-            sources,
-        } = input;
+    pub fn of(
+        live: &'a Live,
+        runtime: &'a Runtime,
+        compilation: &Compilation,
+    ) -> Result<Self, Vec<String>> {
+        let host = &live.host;
+        let bound = live.manifest.binding.as_ref().and_then(|binding| {
+            let mut roots = binding.roots.iter();
+            roots.find(|roots| roots.runtime == runtime.id)
+        });
+        let mut runtimes = live.runtimes.iter();
+        let backend = runtimes
+            .find(|found| found.runtime == runtime.id)
+            .and_then(|found| found.backend.as_ref());
+        let sources = compilation.files.iter();
+        let sources = sources
+            .map(|file| file.path.as_std_path().to_path_buf())
+            .collect();
         let mut errors = Vec::new();
         let relative = runtime.resolver.allow_relative_search_path;
         let cwd = host
@@ -173,6 +170,55 @@ impl<'a> LiveEvaluation<'a> {
         found
     }
 
+    /// What is weaker here than one would expect, or in the way of every command (06b B1.2, B2).
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = self
+            .obstacles
+            .iter()
+            .map(|obstacle| format!("the runtime would not start here: {obstacle}"))
+            .collect();
+        if let Some(settings) = self.settings() {
+            let standing = system_facts().map_err(|error| error.to_string());
+            let standing = standing.and_then(|system| {
+                let standing = Standing {
+                    features: self.features(),
+                    settings,
+                    system: &system,
+                    roots: &self.roots.current().usable,
+                    control: &self.control(),
+                    cwd: self.cwd.as_path(),
+                };
+                standing.notes().map_err(|error| error.to_string())
+            });
+            match standing {
+                Ok(notes) => warnings.extend(Note::texts(&notes)),
+                Err(error) => warnings.push(format!("no command can run here: {error}")),
+            }
+        }
+        warnings
+    }
+
+    /// What bubblewrap can do: the newest is assumed where its bytes do not tell.
+    fn features(&self) -> Features {
+        self.known_features().unwrap_or(NEWEST)
+    }
+
+    fn known_features(&self) -> Option<Features> {
+        self.backend?.wrapper.as_ref()?.features
+    }
+
+    fn control(&self) -> Vec<ControlPath> {
+        let projects = self.host.directory(PathBase::Workspace, None);
+        control_paths(&ControlInput {
+            write_roots: &self.roots.write,
+            sources: &self.sources,
+            projects: projects
+                .as_ref()
+                .map(std::slice::from_ref)
+                .unwrap_or_default(),
+        })
+    }
+
     /// The options and the command that bubblewrap would get; descriptors as `{N}`, values of
     /// variables left out.
     fn bubblewrap(&self, argv: &[String]) -> Result<Vec<String>, String> {
@@ -182,22 +228,13 @@ impl<'a> LiveEvaluation<'a> {
         let settings = self.settings().ok_or("the backend is not bubblewrap")?;
         let system = system_facts().map_err(|error| text(&error))?;
         let state = self.state();
-        let projects: Vec<CanonicalPath> = self
-            .host
-            .directory(PathBase::Workspace, None)
-            .into_iter()
-            .collect();
-        let control = control_paths(&ControlInput {
-            write_roots: &self.roots.write,
-            sources: &self.sources,
-            projects: &projects,
-        });
+        let control = self.control();
         let executable = resolved.target();
         let interpreter = resolved.interpreter().map(|it| it.target());
         let arguments: Vec<OsString> = argv.iter().skip(1).map(OsString::from).collect();
         let roots = self.roots.current().usable;
         let input = Input {
-            features: ASSUMED_FEATURES,
+            features: self.features(),
             settings,
             system: &system,
             roots: &roots,
@@ -265,8 +302,8 @@ impl<'a> LiveEvaluation<'a> {
     }
 }
 
-/// bubblewrap is not started to ask it, so the newest one is assumed.
-const ASSUMED_FEATURES: Features = Features {
+/// bubblewrap is not started to ask it.
+const NEWEST: Features = Features {
     perms: true,
     clearenv: true,
     json_status_fd: true,
@@ -385,7 +422,8 @@ impl EvaluationHost for LiveEvaluation<'_> {
             .iter()
             .map(|obstacle| format!("the runtime would not start here: {obstacle}"))
             .collect();
-        if self.backend.is_some_and(|it| it.kind == "bubblewrap") {
+        let bubblewrap = self.backend.is_some_and(|it| it.kind == "bubblewrap");
+        if bubblewrap && self.known_features().is_none() {
             found.push("bubblewrap has every option that a plan can use".to_owned());
         }
         found

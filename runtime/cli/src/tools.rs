@@ -82,10 +82,14 @@ struct Listing<'a> {
 struct LiveBackend {
     runtime: String,
     id: String,
-    kind: String,
-    confinement: String,
+    kind: &'static str,
+    confinement: &'static str,
     usable: bool,
     reason: Option<String>,
+    /// Commands of the runtime run in this one.
+    selected: bool,
+    /// What is weaker here than one would expect; of the selected one.
+    warnings: Vec<String>,
 }
 
 fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop> {
@@ -116,18 +120,27 @@ fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop>
 }
 
 fn live_backends(registry: &Registry) -> Vec<LiveBackend> {
-    let of = |runtime: &Arc<chatmd_runtime::materialise::Runtime>| {
-        let choice = &runtime.backend.choice;
-        LiveBackend {
-            runtime: runtime.id().to_owned(),
-            id: choice.name.clone(),
-            kind: choice.name.clone(),
-            confinement: choice.class.as_str().to_owned(),
-            usable: true,
-            reason: None,
+    let mut backends = Vec::new();
+    for runtime in registry.runtimes() {
+        let mut warnings = runtime.warnings();
+        for examined in &runtime.backend.examined {
+            backends.push(LiveBackend {
+                runtime: runtime.id().to_owned(),
+                id: examined.id.clone(),
+                kind: examined.kind,
+                confinement: examined.confinement,
+                usable: examined.reason.is_none(),
+                reason: examined.reason.clone(),
+                selected: examined.selected,
+                warnings: if examined.selected {
+                    std::mem::take(&mut warnings)
+                } else {
+                    Vec::new()
+                },
+            });
         }
-    };
-    registry.runtimes().map(of).collect()
+    }
+    backends
 }
 
 fn json(value: &impl Serialize) -> Result<String, Stop> {
@@ -156,16 +169,28 @@ fn human(tools: &[PublishedTool], backends: Option<&[LiveBackend]>) -> String {
         }
         let _ = writeln!(text, "  input {schema}");
     }
+    let mut shown = None;
     for backend in backends.unwrap_or_default() {
-        let LiveBackend {
-            runtime,
-            id,
-            confinement,
-            ..
-        } = backend;
-        let _ = writeln!(text, "\nruntime {runtime}: {id}, confinement {confinement}");
+        if shown != Some(&backend.runtime) {
+            let _ = writeln!(text, "\nruntime {}", backend.runtime);
+            shown = Some(&backend.runtime);
+        }
+        let _ = writeln!(text, "  {}", backend_line(backend));
+        for warning in &backend.warnings {
+            let _ = writeln!(text, "    warning: {warning}");
+        }
     }
     SafeText::lines(&text).into_string()
+}
+
+fn backend_line(backend: &LiveBackend) -> String {
+    let (id, kind, confinement) = (&backend.id, backend.kind, backend.confinement);
+    let name = format!("backend {id} ({kind}, confinement {confinement})");
+    match (&backend.reason, backend.selected) {
+        (Some(reason), _) => format!("{name}: can not be used: {reason}"),
+        (None, true) => format!("{name}: used"),
+        (None, false) => format!("{name}: usable, not needed"),
+    }
 }
 
 #[derive(Serialize)]

@@ -521,14 +521,6 @@ fn tools_are_published_in_every_form() {
         assert_eq!(value.pointer(names).unwrap(), "any", "{format}");
         assert!(text(&output.stdout).contains(r#""additionalProperties":false"#));
     }
-    let live = project.chatmd(&[
-        "tools",
-        "--live",
-        "--authorize-manifest",
-        &project.digest,
-        "agent.chatmd",
-    ]);
-    assert!(text(&live.stdout).contains("linux-bubblewrap, confinement verified"));
 }
 
 /// `script` of util-linux gives the program a terminal of its own.

@@ -51,6 +51,26 @@ pub fn name(backend: &Backend, wrapper: Option<&str>) -> String {
     }
 }
 
+/// Declared id of a backend.
+pub fn id(backend: &Backend) -> Option<&str> {
+    match backend {
+        Backend::Seatbelt { id, .. }
+        | Backend::Bubblewrap { id, .. }
+        | Backend::Direct { id, .. }
+        | Backend::External { id, .. } => id.as_deref(),
+    }
+}
+
+/// The word of the document for the kind of a backend.
+pub fn kind(backend: &Backend) -> &'static str {
+    match backend {
+        Backend::Seatbelt { .. } => "seatbelt",
+        Backend::Bubblewrap { .. } => "bubblewrap",
+        Backend::Direct { .. } => "direct",
+        Backend::External { .. } => "external",
+    }
+}
+
 /// Platform predicate of a backend.
 pub fn when(backend: &Backend) -> When {
     match backend {

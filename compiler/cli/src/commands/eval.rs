@@ -20,7 +20,7 @@ use crate::args::{Common, Reading};
 use crate::documents::{Documents, compilation};
 use crate::exit;
 use crate::live::{self, Live};
-use crate::live_host::{LiveEvaluation, LiveInput, secret_values};
+use crate::live_host::{LiveEvaluation, secret_values};
 use crate::output::Output;
 use crate::report::Summary;
 use crate::report::json::{self, JsonDiagnostic};
@@ -261,25 +261,8 @@ fn answer(
     let live = live::bind(&args.reading, variables, compilation, documents)
         .map_err(|why| Stop::failed(format!("this machine: {}", why.reason)))?;
     let runtime = bound_runtime(&live, &target.runtime.id)?;
-    let host = LiveEvaluation::new(LiveInput {
-        host: &live.host,
-        runtime,
-        bound: live.manifest.binding.as_ref().and_then(|binding| {
-            let mut roots = binding.roots.iter();
-            roots.find(|roots| roots.runtime == runtime.id)
-        }),
-        backend: live
-            .runtimes
-            .iter()
-            .find(|it| it.runtime == runtime.id)
-            .and_then(|it| it.backend.as_ref()),
-        sources: compilation
-            .files
-            .iter()
-            .map(|file| file.path.as_std_path().to_path_buf())
-            .collect(),
-    })
-    .map_err(|errors| Stop::failed(errors.join("; ")))?;
+    let host = LiveEvaluation::of(&live, runtime, compilation)
+        .map_err(|errors| Stop::failed(errors.join("; ")))?;
     let scope = Scope {
         manifest_sha256: &live.sha256,
         runtime,

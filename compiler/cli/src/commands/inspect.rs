@@ -48,7 +48,11 @@ pub fn run(args: &Inspect, common: Common, output: &mut Output) -> u8 {
     let live = if args.no_live {
         Err(Unavailable::because("not asked for (--no-live)"))
     } else {
-        live::bind(&args.reading, environment, &compilation, &documents)
+        let live = live::bind(&args.reading, environment, &compilation, &documents);
+        live.map(|mut live| {
+            live.examine(&compilation);
+            live
+        })
     };
     let view = View {
         args,

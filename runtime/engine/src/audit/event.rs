@@ -228,9 +228,11 @@ pub enum EventBody {
         expires_at_ns: Option<String>,
         store: String,
     },
+    /// `created_roots`: missing write roots that were made for this plan (06b B2.4 rule 3).
     PlanCreated {
         backend: String,
         confinement: String,
+        created_roots: Vec<String>,
     },
     /// `pid` is absent for a simulated command.
     Started {

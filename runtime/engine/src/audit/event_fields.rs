@@ -382,11 +382,14 @@ impl EventBody {
             Self::PlanCreated {
                 backend,
                 confinement,
+                created_roots,
             } => (
                 "plan_created",
                 members! {
                     "backend" => Value::text(backend),
                     "confinement" => Value::text(confinement),
+                    "created_roots" => (!created_roots.is_empty())
+                        .then(|| Value::Texts(created_roots.clone())),
                 },
             ),
             Self::Started { backend, pid } => (

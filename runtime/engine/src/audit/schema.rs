@@ -101,7 +101,7 @@ events! {
         "approval_answer" M, "reviewer_id" M, "scope" M, "expires_at" M, "grant_id" M,
     ]
     "grant_created" Request ["grant_id" M, "scope" M, "expires_at_ns" M, "store" M]
-    "plan_created" Request ["backend" M, "confinement" M]
+    "plan_created" Request ["backend" M, "confinement" M, "created_roots" M]
     "started" Request ["backend" M, "pid" M]
     "output" Request ["channel" M, "bytes" M, "final" M]
     "finished" Request ["exit_kind" M, "exit_code" M, "signal" M]

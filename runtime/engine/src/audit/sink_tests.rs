@@ -177,6 +177,7 @@ fn bodies() -> Vec<EventBody> {
             store: text(),
         },
         EventBody::PlanCreated {
+            created_roots: vec![text()],
             backend: text(),
             confinement: text(),
         },

@@ -20,6 +20,23 @@ pub struct SelectedBackend {
     pub choice: Choice,
     /// How it works.
     pub kind: SelectedKind,
+    /// Every backend that is declared for this platform, in order.
+    pub examined: Vec<Examined>,
+}
+
+/// A declared backend and whether it can be used here.
+#[derive(Debug)]
+pub struct Examined {
+    /// Declared id, else the name under which it is reported.
+    pub id: String,
+    /// Word of the document.
+    pub kind: &'static str,
+    /// `verified`, `declared` or `none`.
+    pub confinement: &'static str,
+    /// Why it can not be used; `None`: it can.
+    pub reason: Option<String>,
+    /// Commands run in this one.
+    pub selected: bool,
 }
 
 /// What a selected backend needs.
@@ -105,7 +122,24 @@ pub(super) async fn select(
         },
         _ => SelectedKind::Direct,
     };
-    Ok(SelectedBackend { choice, kind })
+    let examined = probed.iter().filter_map(|probed| {
+        let entry = declared.entries.get(probed.index)?;
+        Some(Examined {
+            id: backend::id(entry).unwrap_or(&probed.name).to_owned(),
+            kind: backend::kind(entry),
+            confinement: probed.class.as_str(),
+            reason: match &probed.probe {
+                Probe::Usable => None,
+                Probe::Unusable(reason) => Some(reason.clone()),
+            },
+            selected: probed.index == choice.index,
+        })
+    });
+    Ok(SelectedBackend {
+        examined: examined.collect(),
+        choice,
+        kind,
+    })
 }
 
 fn settings(runtime: &manifest::Runtime, private_tmp: bool, proc: bool, dev: DevMode) -> Settings {

@@ -20,7 +20,7 @@ use chatmd_facts::Host;
 use tokio::sync::Semaphore;
 
 pub use audit::record_rejection;
-pub use backend::{SelectedBackend, SelectedKind};
+pub use backend::{Examined, SelectedBackend, SelectedKind};
 pub use runtime::Runtime;
 pub(crate) use runtime::entry;
 pub use state::Marker;

@@ -12,6 +12,7 @@ use chatmd_facts::resolver::Resolver;
 use chatmd_facts::roots::{self, FrozenRoots};
 use chatmd_facts::secrets::{self, LoadedSecrets};
 use chatmd_facts::{CanonicalPath, FactsError, Host, canonical_or_parent};
+use chatmd_plan::bubblewrap::{Note, Standing};
 use chatmd_plan::limits::{self, Lowered};
 use chatmd_plan::roots::cwd_reachable;
 use chatmd_policy::CompiledPolicy;
@@ -66,6 +67,35 @@ impl std::fmt::Debug for Runtime {
 }
 
 impl Runtime {
+    /// What inspection says about its backend (06b B1.2, B2): weaker than one would expect.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let choice = &self.backend.choice;
+        if choice.unconfined_fallback {
+            warnings.push(format!(
+                "no sandbox can be used here, so commands run without one ({})",
+                choice.name
+            ));
+        }
+        if let SelectedKind::Bubblewrap { wrapper, settings } = &self.backend.kind {
+            warnings.extend(wrapper.warnings().iter().cloned());
+            let notes = Standing {
+                features: wrapper.features(),
+                settings: *settings,
+                system: &self.shared.system,
+                roots: &self.roots.current().usable,
+                control: &self.shared.control_paths(&self.roots.write),
+                cwd: self.cwd.as_path(),
+            }
+            .notes();
+            match notes {
+                Ok(notes) => warnings.extend(Note::texts(&notes)),
+                Err(error) => warnings.push(format!("no command can run here: {error}")),
+            }
+        }
+        warnings
+    }
+
     /// Qualified id.
     pub fn id(&self) -> &str {
         &self.declared.id

@@ -29,12 +29,14 @@ pub(super) enum PlannedLaunch {
 /// Builds the plan and says so.
 pub(super) fn plan(invocation: &Invocation, context: &mut Context) -> Result<Next, Refusal> {
     let runtime = &invocation.runtime;
-    let launch = match &runtime.backend.kind {
-        SelectedKind::Direct => PlannedLaunch::Direct,
-        SelectedKind::Bubblewrap { .. } => {
-            PlannedLaunch::Bubblewrap(Box::new(bubblewrap_plan(invocation, context)?))
-        }
-    };
+    let mut created_roots = Vec::new();
+    let launch =
+        match &runtime.backend.kind {
+            SelectedKind::Direct => PlannedLaunch::Direct,
+            SelectedKind::Bubblewrap { .. } => PlannedLaunch::Bubblewrap(Box::new(
+                bubblewrap_plan(invocation, context, &mut created_roots)?,
+            )),
+        };
     let id = ids::plan_id().map_err(|error| Refusal::spawn(error.to_string()))?;
     context.plan = Some(Plan { id, launch });
     let choice = &runtime.backend.choice;
@@ -43,12 +45,17 @@ pub(super) fn plan(invocation: &Invocation, context: &mut Context) -> Result<Nex
         EventBody::PlanCreated {
             backend: choice.name.clone(),
             confinement: choice.class.as_str().to_owned(),
+            created_roots,
         },
     )?;
     Ok(Next::Continue)
 }
 
-fn bubblewrap_plan(invocation: &Invocation, context: &Context) -> Result<BubblewrapPlan, Refusal> {
+fn bubblewrap_plan(
+    invocation: &Invocation,
+    context: &Context,
+    created_roots: &mut Vec<String>,
+) -> Result<BubblewrapPlan, Refusal> {
     let runtime = &invocation.runtime;
     let SelectedKind::Bubblewrap { wrapper, settings } = &runtime.backend.kind else {
         return Err(Refusal::internal());
@@ -85,6 +92,7 @@ fn bubblewrap_plan(invocation: &Invocation, context: &Context) -> Result<Bubblew
         return Ok(plan);
     }
     // Missing write roots are made, and the plan is made again from what now stands there.
-    sandbox::create_roots(&plan).map_err(|error| Refusal::sandbox(error.to_string()))?;
+    let made = sandbox::create_roots(&plan).map_err(|error| Refusal::sandbox(error.to_string()))?;
+    created_roots.extend(made.iter().map(|path| path.display().to_string()));
     build()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chatmd_facts::resolver::IdentityError;
-use chatmd_facts::sandbox_facts::{Wrapper as FoundWrapper, find_wrapper};
+use chatmd_facts::sandbox_facts::{MAX_READ, Wrapper as FoundWrapper, find_wrapper};
 use chatmd_plan::PlanError;
 use chatmd_plan::bubblewrap::{Features, MINIMUM_VERSION, parse_version};
 use tokio::time::Instant;
@@ -17,8 +17,6 @@ use crate::sys::{Launch, descriptor, launcher};
 
 /// Bound of every question put to the wrapper.
 const QUESTION: Duration = Duration::from_secs(5);
-/// Largest wrapper that is read for what it can do, in bytes; a larger one is asked.
-const MAX_READ: u64 = 1024 * 1024;
 /// Bits of `CapEff` that the private `/dev` needs.
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_MKNOD: u32 = 27;
@@ -127,9 +125,6 @@ impl Pinned {
         let root = nix::unistd::geteuid().is_root();
         let private_dev = root && has_capabilities(&[CAP_SYS_ADMIN, CAP_MKNOD]);
         let mut warnings = Vec::new();
-        if root {
-            warnings.push("the sandbox runs as uid 0".to_owned());
-        }
         if root && !private_dev {
             warnings.push("uid 0 without CAP_SYS_ADMIN and CAP_MKNOD: the host's device nodes are shared with the sandbox".to_owned());
         }

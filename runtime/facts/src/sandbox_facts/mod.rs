@@ -17,7 +17,7 @@ use crate::canonical::canonical;
 pub use control::{ControlInput, control_paths};
 pub use namespaces::namespace_obstacle;
 pub use state::{audit_file, state_path};
-pub use wrapper::{Wrapper, WrapperError, find_wrapper};
+pub use wrapper::{MAX_READ, Wrapper, WrapperError, find_wrapper};
 
 /// System folders in the order of row 10.
 const SYSTEM_ROOTS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc"];

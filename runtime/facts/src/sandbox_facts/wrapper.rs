@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use chatmd_plan::bubblewrap::WRAPPER_PLACES;
+use chatmd_plan::bubblewrap::{Features, WRAPPER_PLACES};
 
 use crate::canonical::{CanonicalPath, canonical};
 use crate::resolver::{Fingerprint, IdentityError, ResolveError, VerifiedFile, open_wrapper};
 
 /// Bits that let others than the owner write.
 const SHARED_WRITE: u32 = 0o022;
+/// Largest wrapper that is read for what it can do, in bytes; a larger one is asked.
+pub const MAX_READ: u64 = 1024 * 1024;
 /// Set-user-id and set-group-id.
 const SET_ID: u32 = 0o6000;
 
@@ -95,6 +97,23 @@ impl Wrapper {
     /// Identity.
     pub fn fingerprint(&self) -> &Fingerprint {
         self.file.fingerprint()
+    }
+
+    /// What its own bytes say that it can do, without running it; `None` when they do not tell, or
+    /// when there are more of them than [`MAX_READ`].
+    ///
+    /// # Errors
+    /// It can not be read, or its bytes are not those that were fingerprinted.
+    pub fn features(&self) -> std::io::Result<Option<Features>> {
+        if self.fingerprint().size > MAX_READ {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        self.file.copy_verified(|chunk| {
+            bytes.extend_from_slice(chunk);
+            Ok(())
+        })?;
+        Ok(Features::from_program(&bytes))
     }
 
     /// The verified file with the descriptor that is executed.

@@ -6,7 +6,9 @@ mod features;
 mod launch;
 mod mounts;
 mod option;
+mod standing;
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +17,7 @@ use zeroize::Zeroizing;
 
 pub use features::{Features, MINIMUM_VERSION, parse_version};
 pub use option::{BwrapOption, Descriptor, Item, MAX_ARGUMENTS, Slot};
+pub use standing::Standing;
 
 use crate::error::PlanError;
 use crate::facts::{ControlPath, Level, Root, StatePath, SystemFacts, Target};
@@ -101,8 +104,35 @@ pub enum Note {
 }
 
 impl Note {
-    /// Text for inspection.
-    pub fn text(&self) -> String {
+    /// Sentences for inspection, one for all unprotected files of a folder.
+    pub fn texts(notes: &[Self]) -> Vec<String> {
+        let mut texts = Vec::new();
+        let mut unprotected: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
+        for note in notes {
+            match note {
+                Self::Unprotected(path) => {
+                    let folder = path.parent().unwrap_or(Path::new("/"));
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    unprotected
+                        .entry(folder)
+                        .or_default()
+                        .push(name.into_owned());
+                }
+                other => texts.push(other.text()),
+            }
+        }
+        texts.extend(unprotected.into_iter().map(|(folder, names)| {
+            format!(
+                "commands may write {}, and what they put there as {} can act when other programs \
+                 read it (each is missing or a link, so nothing protects it)",
+                folder.display(),
+                names.join(", ")
+            )
+        }));
+        texts
+    }
+
+    fn text(&self) -> String {
         match self {
             Self::UidZero => "the sandbox runs as uid 0".to_owned(),
             Self::MountsByPath => {
@@ -115,10 +145,7 @@ impl Note {
                     .to_owned()
             }
             Self::Unprotected(path) => {
-                format!(
-                    "{} lies in a write root and can not be protected",
-                    path.display()
-                )
+                format!("{} can not be protected", path.display())
             }
             Self::TooLargeToSeal(path) => {
                 format!("{} is too large for a sealed copy", path.display())

@@ -310,9 +310,9 @@ impl Builder<'_> {
         mounts.extend(pins.into_iter().map(|pin| (pin, Mount::Pin)));
     }
 
-    /// The folders above a path that a command could rename: those in a write root, without the
-    /// roots, which are mounts already. None when one of them is a control path: what lies in that
-    /// is read-only.
+    /// The folders above a path that a command could rename: those of the host in a write root,
+    /// without the roots, which are mounts already. None when one of them is a control path: what
+    /// lies in that is read-only.
     fn pinned(&self, path: &Path, controls: &BTreeSet<&Path>) -> Vec<PathBuf> {
         if !self.shown(path) {
             return Vec::new();
@@ -326,8 +326,8 @@ impl Builder<'_> {
             return Vec::new();
         }
         let folders = folders.into_iter();
-        let folders =
-            folders.filter(|folder| !self.roots.is_root(folder) && folder.parent().is_some());
+        let folders = folders.filter(|folder| folder.parent().is_some() && self.shown(folder));
+        let folders = folders.filter(|folder| !self.roots.is_root(folder));
         folders.map(Path::to_path_buf).collect()
     }
 

@@ -177,11 +177,8 @@ impl Case {
                 .iter()
                 .map(|path| format!("create {}", path.display())),
         );
-        lines.extend(
-            plan.notes
-                .iter()
-                .map(|note| format!("note: {}", note.text())),
-        );
+        let notes = Note::texts(&plan.notes).into_iter();
+        lines.extend(notes.map(|text| format!("note: {text}")));
         lines.join("\n")
     }
 }

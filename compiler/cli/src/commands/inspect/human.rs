@@ -136,6 +136,8 @@ fn live_runtime(runtime: &LiveRuntime) -> String {
         let id = excluded.id.as_deref().unwrap_or("(no id)");
         lines.push(format!("    not usable: {id}: {}", excluded.reason));
     }
+    let warnings = runtime.warnings.iter();
+    lines.extend(warnings.map(|warning| format!("    warning: {warning}")));
     let mut text = String::new();
     for line in lines {
         let _ = writeln!(text, "{}", SafeText::line(&line));
