@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use crate::args::ColorChoice;
 use crate::exit;
+use crate::report::human::Style;
 use crate::report::wrap;
 
 /// Columns of the terminal on standard error.
@@ -11,6 +12,22 @@ fn width() -> usize {
     match terminal_size::terminal_size_of(io::stderr()) {
         Some((width, _)) => usize::from(width.0).max(wrap::MIN_WIDTH),
         None => wrap::DEFAULT_WIDTH,
+    }
+}
+
+/// How human text on the standard error of this process looks.
+pub fn style_of_stderr(choice: ColorChoice) -> Style {
+    let terminal = io::stderr().is_terminal();
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let color = match choice {
+        ColorChoice::Auto => terminal && !no_color,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+    };
+    Style {
+        color,
+        unicode: color,
+        width: width(),
     }
 }
 
@@ -32,20 +49,18 @@ pub struct Output {
 impl Output {
     /// The streams of the process.
     pub fn process(choice: ColorChoice) -> Self {
-        let terminal = io::stderr().is_terminal();
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let color = match choice {
-            ColorChoice::Auto => terminal && !no_color,
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-        };
+        let Style {
+            color,
+            unicode,
+            width,
+        } = style_of_stderr(choice);
         Self {
             stdout: Box::new(io::BufWriter::new(io::stdout().lock())),
             stderr: Box::new(io::BufWriter::new(io::stderr().lock())),
             stdout_is_terminal: io::stdout().is_terminal(),
             color,
-            unicode: color,
-            width: width(),
+            unicode,
+            width,
             failure: None,
         }
     }

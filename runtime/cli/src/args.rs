@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use chatmd_compiler::SafeText;
+use chatmdc::args::Common;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{duration, exit, show};
@@ -22,6 +24,9 @@ Example:
 #[command(name = "chatmd", version, after_help = MAIN_END)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -76,6 +81,22 @@ pub struct Reading {
     /// Value of ${home}
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
+    /// KEY=VALUE lines used instead of the environment for `path_env`
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<Utf8PathBuf>,
+    /// Platform that the document is compiled for; commands run on this machine only
+    #[arg(
+        long,
+        value_name = "PLATFORM",
+        default_value = "current",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = ["current"])]
+    pub platform: String,
+    /// Largest source file to read, in bytes (at most 67108864)
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=64 << 20))]
+    pub max_source: u64,
     /// Directory of a document read from standard input
     #[arg(long, value_name = "DIR")]
     pub source_dir: Option<PathBuf>,

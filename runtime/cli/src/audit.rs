@@ -1,13 +1,14 @@
 //! `chatmd audit`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chatmd_compiler::SafeText;
 use chatmd_facts::Snapshot;
 use chatmd_runtime::audit::head::ANCHORS;
 use chatmd_runtime::audit::validate::Finding;
 use chatmd_runtime::audit::{IntegrityKey, ValidationOptions, ValidationReport};
-use chatmd_runtime::session;
+use chatmd_runtime::session::StatePlaces;
+use chatmdc::args::Common;
 use serde::Serialize;
 
 use crate::args::{ReportFormat, Validate};
@@ -24,16 +25,18 @@ struct Report<'a> {
 }
 
 /// Checks a log. Writes nothing and takes no lock.
-pub fn validate(args: &Validate) -> Result<u8, Stop> {
+pub fn validate(args: &Validate, common: Common) -> Result<u8, Stop> {
     if let Err(why) = readable(&args.path) {
         return unreadable(args, &why);
     }
-    let root = state_root(args);
-    let key = root.as_ref().and_then(|root| {
-        let loaded = IntegrityKey::load(&root.join("integrity.key"));
+    let state = StatePlaces::find(args.state_dir.as_deref(), &Snapshot::of_process()).ok();
+    // The key and the head records prove the end of a log. Only those of the given or the usual
+    // place count: whoever can write a log could put a key of their own beside it.
+    let key = state.as_ref().and_then(|state| {
+        let loaded = IntegrityKey::load(&state.integrity_key);
         loaded.ok().flatten()
     });
-    let anchors = root.map(|root| root.join(ANCHORS));
+    let anchors = state.map(|state| state.root.join(ANCHORS));
     let options = ValidationOptions {
         require_chain: args.require_chain,
         strict: args.strict,
@@ -58,7 +61,7 @@ pub fn validate(args: &Validate) -> Result<u8, Stop> {
                 .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))?;
             show::result(format!("{text}\n").as_bytes())?;
         }
-        ReportFormat::Human => human(&report)?,
+        ReportFormat::Human => human(&report, common)?,
     }
     Ok(if report.is_valid() {
         exit::OK
@@ -116,8 +119,8 @@ fn unreadable(args: &Validate, why: &str) -> Result<u8, Stop> {
     Ok(exit::IO)
 }
 
-fn human(report: &ValidationReport) -> Result<(), Stop> {
-    for warning in &report.warnings {
+fn human(report: &ValidationReport, common: Common) -> Result<(), Stop> {
+    for warning in report.warnings.iter().filter(|_| !common.quiet) {
         show::message(&format!("warning: {}", line(warning)));
     }
     for error in &report.errors {
@@ -126,7 +129,7 @@ fn human(report: &ValidationReport) -> Result<(), Stop> {
     if report.more_errors > 0 {
         show::message(&format!("and {} more errors", report.more_errors));
     }
-    if report.is_valid() {
+    if report.is_valid() && !common.quiet {
         show::result(format!("{}\n", report.summary().join("\n")).as_bytes())?;
     }
     Ok(())
@@ -143,10 +146,4 @@ fn line(finding: &Finding) -> String {
         format!(" [{}]", place.join(" "))
     };
     SafeText::line(&format!("{}{place}: {}", finding.code, finding.message)).into_string()
-}
-
-/// The state root, whose key and head records prove the end of a log. Only the given or the usual
-/// one counts: whoever can write a log could put a key of their own beside it.
-fn state_root(args: &Validate) -> Option<PathBuf> {
-    session::state_root(args.state_dir.as_deref(), &Snapshot::of_process()).ok()
 }

@@ -38,6 +38,22 @@ impl Stop {
         Self::new(USAGE, message)
     }
 
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// The diagnostic code, where the message begins with one, and the rest of the message, which
+    /// may hold anything.
+    pub fn parts(&self) -> (Option<&str>, &str) {
+        let named = self.message.strip_prefix("error[");
+        if let Some((name, text)) = named.and_then(|rest| rest.split_once("]: ")) {
+            return (Some(name), text);
+        }
+        let text = self.message.strip_prefix("chatmd: ");
+        (None, text.unwrap_or(&self.message))
+    }
+
     /// Shows the message on standard error, escaped, and gives the exit code.
     pub fn report(&self) -> u8 {
         if !self.message.is_empty() {

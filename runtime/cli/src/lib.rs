@@ -30,11 +30,11 @@ fn run_process() -> ExitCode {
         Err(error) => return ExitCode::from(args::usage(&error)),
     };
     let result = match &cli.command {
-        args::Command::Run(run) => run::run(run),
-        args::Command::Tools(tools) => tools::tools(tools),
+        args::Command::Run(run) => run::run(run, cli.common),
+        args::Command::Tools(tools) => tools::tools(tools, cli.common),
         args::Command::Audit {
             command: args::AuditCommand::Validate(validate),
-        } => audit::validate(validate),
+        } => audit::validate(validate, cli.common),
         args::Command::Completions(args) => completions(args.shell),
     };
     ExitCode::from(match result {

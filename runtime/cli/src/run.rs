@@ -1,6 +1,6 @@
 //! `chatmd run`.
 
-use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -10,10 +10,11 @@ use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, NotAuthorized
 use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise, record_rejection};
 use chatmd_runtime::output::ExitStatus;
 use chatmd_runtime::pipeline::{Invoked, invoke};
-use chatmd_runtime::session::Session;
+use chatmd_runtime::session::{Session, StatePlaces};
 use chatmd_runtime::sys::reaper;
 use chatmd_runtime::terminal::Terminal;
 use chatmd_runtime::warnings::Warnings;
+use chatmdc::args::Common;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{ResultForm, Run};
@@ -32,26 +33,28 @@ const STUCK: Duration = Duration::from_secs(1);
 const SIGHUP: u32 = 1;
 
 /// Invokes one tool.
-pub fn run(run: &Run) -> Result<u8, Stop> {
+pub fn run(run: &Run, common: Common) -> Result<u8, Stop> {
     admin::refuse_if_configured()?;
     let payload = input::payload(run)?;
-    let document = Document::compile(&run.document, &run.reading)?;
+    let document = Document::compile(&run.document, &run.reading, common)?;
     known_tool(&document, &run.tool)?;
     let warnings = Arc::new(Warnings::default());
-    let (state_root, session) = open_session(&run.reading)?;
+    let (state, session) = open_session(&run.reading)?;
     let host = document.host(&run.reading, Some(&session))?;
     let asked = run.authorize_manifest.as_deref();
+    let places = state.clone();
     let record = |bound: &str, refused: &NotAuthorized| {
-        record_refusal(&state_root, &session, bound, refused, &warnings);
+        record_refusal((&places, &session), bound, refused, &warnings);
     };
-    let authorized = authorized_or(&document, &host, asked, &warnings, record)?;
+    let authorized = authorized_or(&document, &host, asked, &warnings, record);
+    let authorized = authorized.inspect_err(|_| show::warnings(&warnings, common))?;
     let approvals: Arc<dyn ApprovalProvider> = if run.no_approval {
         Arc::new(Nobody)
     } else {
         Arc::new(TerminalApprovals::default())
     };
     let settings = HostSettings {
-        state_root,
+        state,
         session_dir: session.directory().to_path_buf(),
         approvals,
         approval_timeout: APPROVAL_TIMEOUT,
@@ -64,6 +67,7 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
     let ended = runtime.block_on(interruptible(async {
         let registry = live(authorized, &host, settings).await?;
         let registry = opened.get_or_init(|| registry);
+        details(registry, common);
         let invoked = invoke(registry, &run.tool, &payload).await;
         invoked.map_err(|unknown| Stop::new(exit::FAILED, format!("chatmd: {unknown}")))
     }));
@@ -78,10 +82,29 @@ pub fn run(run: &Run) -> Result<u8, Stop> {
     // that is stuck in a system call, such as one on a stopped terminal, is not waited for.
     runtime.shutdown_timeout(STUCK);
     reaper::wait_until_collected(REAP);
-    show::warnings(&warnings);
+    show::warnings(&warnings, common);
     drop(session);
     let invoked = ended??;
     print(run, &invoked, audit_incomplete)
+}
+
+/// Where commands will run and what is weak about it, for `--verbose`.
+fn details(registry: &Registry, common: Common) {
+    if !common.verbose {
+        return;
+    }
+    for runtime in registry.runtimes() {
+        let (id, choice) = (runtime.id(), &runtime.backend.choice);
+        let line = format!(
+            "runtime {id}: backend {}, confinement {}",
+            choice.name,
+            choice.class.as_str()
+        );
+        show::detail(common, &line);
+        for warning in runtime.warnings() {
+            show::detail(common, &format!("runtime {id}: {warning}"));
+        }
+    }
 }
 
 /// Asks for authority over this machine.
@@ -109,13 +132,13 @@ fn authorized_or(
         warnings,
     )
     .map_err(|problems| stop_for(&problems))?;
-    let mut terminal = if digest.is_none() {
-        Terminal::open()
-    } else {
-        None
-    };
     let bound_sha256 = bound.bound_sha256.clone();
-    authorize(bound, digest, terminal.as_mut()).map_err(|refused| {
+    let answered = if digest.is_none() && bound.needs_authority() {
+        ask(bound)?
+    } else {
+        authorize(bound, digest, None)
+    };
+    answered.map_err(|refused| {
         refusal(&bound_sha256, &refused);
         let status = match refused {
             NotAuthorized::NotADigest => exit::USAGE,
@@ -125,10 +148,28 @@ fn authorized_or(
     })
 }
 
+/// Asks on the terminal, where a signal ends the question and with it the program.
+fn ask(bound: BoundDocument) -> Result<Result<AuthorizedManifest, NotAuthorized>, Stop> {
+    let withdrawn = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&withdrawn);
+    let runtime = async_runtime()?;
+    let answered = runtime.block_on(interruptible(async {
+        let question = tokio::task::spawn_blocking(move || {
+            let mut terminal = Terminal::open().map(|terminal| terminal.withdrawn_by(flag));
+            authorize(bound, None, terminal.as_mut())
+        });
+        question
+            .await
+            .map_err(|error| Stop::new(exit::INTERNAL, format!("chatmd: {error}")))
+    }));
+    withdrawn.store(true, Ordering::Relaxed);
+    runtime.shutdown_timeout(STUCK);
+    answered?
+}
+
 /// Says in the session's log that the manifest was refused. A mistyped option is no refusal.
 fn record_refusal(
-    state_root: &Path,
-    session: &Session,
+    (state, session): (&StatePlaces, &Session),
     bound: &str,
     refused: &NotAuthorized,
     warnings: &Warnings,
@@ -139,9 +180,8 @@ fn record_refusal(
     let reason = refused.to_string();
     let reason = reason.lines().next().unwrap_or_default();
     let session = (session.id(), session.directory());
-    if let Err(problem) = record_rejection(state_root, session, bound, refused.code(), reason) {
+    if let Err(problem) = record_rejection(state, session, bound, refused.code(), reason) {
         warnings.add(problem.code, &problem.message);
-        show::warnings(warnings);
     }
 }
 
@@ -248,13 +288,12 @@ fn print(run: &Run, invoked: &Invoked, audit_incomplete: bool) -> Result<u8, Sto
     Ok(exit_code(run, invoked, audit_incomplete))
 }
 
-/// JSON gets a line end; what a command wrote stays as it is.
+/// The text with a line end, so that what follows on a terminal begins on a line of its own.
 fn with_end(text: &str) -> String {
-    let json = text.starts_with('{') && text.ends_with('}');
-    if json {
-        format!("{text}\n")
-    } else {
+    if text.is_empty() || text.ends_with('\n') {
         text.to_owned()
+    } else {
+        format!("{text}\n")
     }
 }
 

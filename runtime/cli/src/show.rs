@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
+use chatmd_compiler::SafeText;
 use chatmd_runtime::warnings::Warnings;
+use chatmdc::args::Common;
 
 use crate::exit::{self, Stop};
 
@@ -33,10 +35,19 @@ pub fn raw_message(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Shows what the operator should know.
-pub fn warnings(warnings: &Warnings) {
+/// Shows what the operator should know, unless only errors are wanted.
+pub fn warnings(warnings: &Warnings, common: Common) {
     for (code, text) in warnings.take() {
-        let text = chatmd_compiler::SafeText::line(&text);
-        message(&format!("warning[{code}]: {}", text.as_str()));
+        if !common.quiet {
+            let text = SafeText::line(&text);
+            message(&format!("warning[{code}]: {}", text.as_str()));
+        }
+    }
+}
+
+/// Shows a detail that was asked for with `--verbose`.
+pub fn detail(common: Common, text: &str) {
+    if common.verbose {
+        message(SafeText::line(text).as_str());
     }
 }

@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatmd_compiler::SafeText;
 use chatmd_compiler::manifest::Capabilities;
 use chatmd_compiler::published::{PublishedTool, publish};
+use chatmd_compiler::{Compilation, SafeText};
 use chatmd_runtime::approval::Nobody;
 use chatmd_runtime::authorise::BoundDocument;
 use chatmd_runtime::materialise::{HostSettings, Registry};
 use chatmd_runtime::warnings::Warnings;
+use chatmdc::args::Common;
+use chatmdc::report::json::JsonDiagnostic;
+use chatmdc::report::{self, Findings, Summary};
 use serde::Serialize;
 
 use crate::args::{Tools, ToolsFormat};
@@ -19,9 +22,25 @@ use crate::exit::{self, Stop};
 use crate::run::{async_runtime, authorized, interruptible, live};
 use crate::{admin, show};
 
-/// Lists the tools.
-pub fn tools(args: &Tools) -> Result<u8, Stop> {
-    let document = Document::compile(&args.document, &args.reading)?;
+/// Lists the tools. With `--format json` a failure is part of the answer.
+pub fn tools(args: &Tools, common: Common) -> Result<u8, Stop> {
+    if args.format != ToolsFormat::Json {
+        let document = Document::compile(&args.document, &args.reading, common)?;
+        return list(args, common, &document);
+    }
+    let document = match Document::read(&args.document, &args.reading) {
+        Ok(document) => document,
+        Err(failed) => return answer_failure(&failed.stop, failed.compilation.as_deref()),
+    };
+    match list(args, common, &document) {
+        // Whoever reads the answer went away, or it can not be written.
+        Err(stop) if matches!(stop.code(), exit::BROKEN_PIPE | exit::INTERNAL) => Err(stop),
+        Err(stop) => answer_failure(&stop, Some(document.compiled())),
+        Ok(code) => Ok(code),
+    }
+}
+
+fn list(args: &Tools, common: Common, document: &Document) -> Result<u8, Stop> {
     let commands = &document.material().commands;
     let published: Vec<PublishedTool> = document
         .manifest()
@@ -30,7 +49,7 @@ pub fn tools(args: &Tools) -> Result<u8, Stop> {
         .map(|tool| publish(tool, commands.get(&tool.name).map(String::as_str)))
         .collect();
     let backends = if args.live {
-        Some(backends(args, &document)?)
+        Some(backends(args, common, document)?)
     } else {
         None
     };
@@ -45,6 +64,7 @@ pub fn tools(args: &Tools) -> Result<u8, Stop> {
                 document.material().clone(),
                 &Warnings::default(),
             );
+            let shown = [findings(document.compiled())];
             json(&Listing {
                 version: 1,
                 command: "tools",
@@ -53,17 +73,57 @@ pub fn tools(args: &Tools) -> Result<u8, Stop> {
                 manifest_sha256: bound.ok().map(|bound| bound.bound_sha256),
                 tools: &published,
                 backends: backends.as_deref(),
+                diagnostics: report::json::diagnostics(&shown),
+                summary: Summary::of(&shown),
             })?
         }
         ToolsFormat::Openai => json(&published.iter().map(openai).collect::<Vec<_>>())?,
         ToolsFormat::Anthropic => json(&published.iter().map(anthropic).collect::<Vec<_>>())?,
         ToolsFormat::Mcp => {
-            let list = published.iter().map(|tool| mcp(tool, &document)).collect();
+            let list = published.iter().map(|tool| mcp(tool, document)).collect();
             json(&McpList { tools: list })?
         }
     };
     show::result(text.as_bytes())?;
     Ok(exit::OK)
+}
+
+fn findings(compilation: &Compilation) -> Findings<'_> {
+    let shown = compilation.diagnostics.clone();
+    Findings { compilation, shown }
+}
+
+/// The answer of spec 10 section 1.3 where there is no list.
+fn answer_failure(stop: &Stop, compilation: Option<&Compilation>) -> Result<u8, Stop> {
+    #[derive(Serialize)]
+    struct Failure<'a> {
+        code: Option<&'a str>,
+        message: String,
+    }
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        version: u32,
+        command: &'static str,
+        ok: bool,
+        error: Failure<'a>,
+        diagnostics: Vec<JsonDiagnostic>,
+        summary: Summary,
+    }
+    let (code, message) = stop.parts();
+    let shown: Vec<Findings<'_>> = compilation.into_iter().map(findings).collect();
+    let answer = Answer {
+        version: 1,
+        command: "tools",
+        ok: false,
+        error: Failure {
+            code,
+            message: SafeText::lines(message).into_string(),
+        },
+        diagnostics: report::json::diagnostics(&shown),
+        summary: Summary::of(&shown),
+    };
+    show::result(json(&answer)?.as_bytes())?;
+    Ok(stop.code())
 }
 
 #[derive(Serialize)]
@@ -76,6 +136,8 @@ struct Listing<'a> {
     tools: &'a [PublishedTool],
     #[serde(skip_serializing_if = "Option::is_none")]
     backends: Option<&'a [LiveBackend]>,
+    diagnostics: Vec<JsonDiagnostic>,
+    summary: Summary,
 }
 
 #[derive(Serialize)]
@@ -92,10 +154,10 @@ struct LiveBackend {
     warnings: Vec<String>,
 }
 
-fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop> {
+fn backends(args: &Tools, common: Common, document: &Document) -> Result<Vec<LiveBackend>, Stop> {
     admin::refuse_if_configured()?;
     let warnings = Arc::new(Warnings::default());
-    let (state_root, session) = open_session(&args.reading)?;
+    let (state, session) = open_session(&args.reading)?;
     let host = document.host(&args.reading, Some(&session))?;
     let authorized = authorized(
         document,
@@ -104,7 +166,7 @@ fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop>
         &warnings,
     )?;
     let settings = HostSettings {
-        state_root,
+        state,
         session_dir: session.directory().to_path_buf(),
         approvals: Arc::new(Nobody),
         approval_timeout: Duration::ZERO,
@@ -115,7 +177,8 @@ fn backends(args: &Tools, document: &Document) -> Result<Vec<LiveBackend>, Stop>
     let runtime = async_runtime()?;
     let registry = runtime.block_on(interruptible(live(authorized, &host, settings)))??;
     registry.close("listed");
-    show::warnings(&warnings);
+    let quiet = common.quiet || args.format == ToolsFormat::Json;
+    show::warnings(&warnings, Common { quiet, ..common });
     Ok(live_backends(&registry))
 }
 

@@ -61,22 +61,46 @@ impl SessionError {
     }
 }
 
-/// The state root: as given, else by `CHATMD_SHELL_STATE_DIR`, else below the user's state folder.
-pub fn state_root(given: Option<&Path>, environment: &Snapshot) -> Result<PathBuf, SessionError> {
-    let absolute = |name: &str| {
-        let value = environment.get(name).filter(|value| !value.is_empty())?;
-        Some(PathBuf::from(value)).filter(|path| path.is_absolute())
-    };
-    if let Some(given) = given {
-        return std::path::absolute(given).map_err(|source| SessionError::Io {
-            path: given.to_path_buf(),
-            source,
-        });
+/// Name of the integrity key below the state root.
+const INTEGRITY_KEY: &str = "integrity.key";
+
+/// Where the state of one user lives (spec 08 section 1). Nothing is created by asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatePlaces {
+    /// The state root.
+    pub root: PathBuf,
+    /// The integrity key.
+    pub integrity_key: PathBuf,
+}
+
+impl StatePlaces {
+    /// The root as given, else by `CHATMD_SHELL_STATE_DIR`, else below the user's state folder; the
+    /// key in it, or where `CHATMD_SHELL_INTEGRITY_KEY_FILE` says. Relative values of variables do
+    /// not count.
+    ///
+    /// # Errors
+    /// No variable names a folder.
+    pub fn find(given: Option<&Path>, environment: &Snapshot) -> Result<Self, SessionError> {
+        let absolute = |name: &str| {
+            let value = environment.get(name).filter(|value| !value.is_empty())?;
+            Some(PathBuf::from(value)).filter(|path| path.is_absolute())
+        };
+        let root = match given {
+            Some(given) => std::path::absolute(given).map_err(|source| SessionError::Io {
+                path: given.to_path_buf(),
+                source,
+            })?,
+            None => absolute("CHATMD_SHELL_STATE_DIR")
+                .or_else(|| absolute("XDG_STATE_HOME").map(|base| base.join(PRODUCT)))
+                .or_else(|| absolute("HOME").map(|home| home.join(".local/state").join(PRODUCT)))
+                .ok_or(SessionError::NoStateRoot)?,
+        };
+        Ok(Self {
+            integrity_key: absolute("CHATMD_SHELL_INTEGRITY_KEY_FILE")
+                .unwrap_or_else(|| root.join(INTEGRITY_KEY)),
+            root,
+        })
     }
-    absolute("CHATMD_SHELL_STATE_DIR")
-        .or_else(|| absolute("XDG_STATE_HOME").map(|base| base.join(PRODUCT)))
-        .or_else(|| absolute("HOME").map(|home| home.join(".local/state").join(PRODUCT)))
-        .ok_or(SessionError::NoStateRoot)
 }
 
 /// An open session. Dropping it gives it up; an ephemeral one is removed.
@@ -385,22 +409,28 @@ mod tests {
     }
 
     #[test]
-    fn state_root_order() {
+    fn places_of_state() {
         let environment = |list: &[&str]| Snapshot::from_entries(list);
         let all = ["CHATMD_SHELL_STATE_DIR=/a", "XDG_STATE_HOME=/b", "HOME=/c"];
-        let root = |from: usize| state_root(None, &environment(all.get(from..).unwrap()));
-        assert_eq!(
-            state_root(Some(Path::new("/x")), &environment(&all)).unwrap(),
-            Path::new("/x")
-        );
+        let find = |given: Option<&str>, list: &[&str]| {
+            StatePlaces::find(given.map(Path::new), &environment(list))
+        };
+        let root = |from: usize| find(None, all.get(from..).unwrap()).map(|found| found.root);
+        assert_eq!(find(Some("/x"), &all).unwrap().root, Path::new("/x"));
         assert_eq!(root(0).unwrap(), Path::new("/a"));
         assert_eq!(root(1).unwrap(), Path::new("/b/chatmd"));
         assert_eq!(root(2).unwrap(), Path::new("/c/.local/state/chatmd"));
         assert!(root(3).is_err());
-        let empty = environment(&["CHATMD_SHELL_STATE_DIR=", "XDG_STATE_HOME=rel", "HOME=/c"]);
-        assert_eq!(
-            state_root(None, &empty).unwrap(),
-            Path::new("/c/.local/state/chatmd")
-        );
+        let empty = ["CHATMD_SHELL_STATE_DIR=", "XDG_STATE_HOME=rel", "HOME=/c"];
+        let root = find(None, &empty).unwrap().root;
+        assert_eq!(root, Path::new("/c/.local/state/chatmd"));
+        let key = |given: Option<&str>, value: &str| {
+            let variable = format!("CHATMD_SHELL_INTEGRITY_KEY_FILE={value}");
+            find(given, &[&variable, "HOME=/c"]).unwrap().integrity_key
+        };
+        assert_eq!(key(Some("/x"), ""), Path::new("/x/integrity.key"));
+        assert_eq!(key(Some("/x"), "rel"), Path::new("/x/integrity.key"));
+        assert_eq!(key(Some("/x"), "/k/key"), Path::new("/k/key"));
+        assert_eq!(key(None, "/k/key"), Path::new("/k/key"));
     }
 }

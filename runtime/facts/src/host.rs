@@ -30,6 +30,7 @@ pub struct Host {
     directories: BTreeMap<PathBase, Result<CanonicalPath, String>>,
     source_dirs: BTreeMap<String, Result<CanonicalPath, String>>,
     environment: Snapshot,
+    path_variables: Option<Snapshot>,
     uid: u32,
     session_id: Option<String>,
 }
@@ -50,6 +51,7 @@ impl Host {
                 .map(|(source, path)| (source.clone(), resolve(path)))
                 .collect(),
             environment: input.environment,
+            path_variables: None,
             uid: nix::unistd::geteuid().as_raw(),
             session_id: input.session_id,
         }
@@ -63,6 +65,18 @@ impl Host {
     /// The environment as it was when the host was built.
     pub fn environment(&self) -> &Snapshot {
         &self.environment
+    }
+
+    /// Takes the values of `path_env` from elsewhere than the environment (`--env-file`).
+    #[must_use]
+    pub fn with_path_variables(mut self, variables: Snapshot) -> Self {
+        self.path_variables = Some(variables);
+        self
+    }
+
+    /// The variables that `path_env` names.
+    pub fn path_variables(&self) -> &Snapshot {
+        self.path_variables.as_ref().unwrap_or(&self.environment)
     }
 
     /// Session id, when there is a session.

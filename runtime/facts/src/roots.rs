@@ -105,7 +105,7 @@ fn resolve(host: &Host, root: &Root) -> Result<Option<CanonicalPath>, FactsError
             let path = host.resolve(path)?;
             (path.display().to_string(), path)
         }
-        Root::PathEnv { name, optional } => match host.environment().get(name) {
+        Root::PathEnv { name, optional } => match host.path_variables().get(name) {
             None if *optional => return Ok(None),
             None => return Err(FactsError::CapabilityMissing(name.clone())),
             Some(value) => match absolute_text(value) {

@@ -41,7 +41,10 @@ pub(super) fn root_unreadable(why: LoadError) -> Diagnostic {
     };
     let message = match why {
         LoadError::TooLarge { limit } => {
-            format!("the document is larger than {} ({limit} bytes)", mib(limit))
+            format!(
+                "the document is larger than {}, the most that is read here",
+                mib(limit)
+            )
         }
         other => format!("the document cannot be read: {other}"),
     };

@@ -31,7 +31,6 @@ pub mod head;
 pub mod key;
 mod line;
 pub mod load;
-pub mod locations;
 pub mod replay;
 pub mod request;
 mod schema;
@@ -49,7 +48,6 @@ pub use event::{
     Mechanism, RejectStage, TerminationKind,
 };
 pub use key::IntegrityKey;
-pub use locations::{LocationError, Locations, SessionOwner};
 pub use replay::{Refused, ReplayOptions, replay};
 pub use request::{RequestReport, reconstruct};
 pub use sink::{AuditError, AuditSink, AuditWarning, Receipt, Rotation, SinkOptions, Target};

@@ -14,11 +14,10 @@ use crate::audit::{AuditError, AuditSink, Event, EventBody, IntegrityKey, SinkOp
 use crate::authorise::BoundDocument;
 use crate::journal::Journal;
 use crate::output::Redactor;
+use crate::session::StatePlaces;
 
 /// Name of the session audit file below the session directory.
 pub const SESSION_AUDIT: &str = ".chatmd/shell-audit.jsonl";
-/// Name of the integrity key below the state root.
-pub const INTEGRITY_KEY: &str = "integrity.key";
 
 /// Opens the sink that a runtime declares. With `failure="continue"` a sink that can not be opened
 /// is a warning.
@@ -38,7 +37,7 @@ pub(super) fn open(
         Target::File { path, .. } => Some(path.clone()),
         _ => None,
     };
-    let opened = key(&settings.state_root).and_then(|key| {
+    let opened = key(&settings.state.integrity_key).and_then(|key| {
         let options = SinkOptions {
             target,
             content: declared.content,
@@ -46,7 +45,7 @@ pub(super) fn open(
             manifest_sha256: Some(document.bound_sha256.clone()),
             redactor: redactor.clone(),
             key,
-            anchors: Some(settings.state_root.join(ANCHORS)),
+            anchors: Some(settings.state.root.join(ANCHORS)),
         };
         if let Some(path) = path.as_deref() {
             reserve_older_name(path, &document.manifest);
@@ -145,7 +144,7 @@ fn session_audit(settings: &HostSettings) -> PathBuf {
 /// Records in a session's audit file that a manifest was not authorised. Logs that the document
 /// places by path are left alone: nobody has allowed it to name a file.
 pub fn record_rejection(
-    state_root: &Path,
+    state: &StatePlaces,
     (session_id, session_dir): (&str, &Path),
     manifest_sha256: &str,
     code: &str,
@@ -158,7 +157,7 @@ pub fn record_rejection(
         session_id: Some(session_id.to_owned()),
         manifest_sha256: Some(manifest_sha256.to_owned()),
         redactor: Redactor::default(),
-        key: key(state_root)?,
+        key: key(&state.integrity_key)?,
         anchors: None,
     };
     let (sink, _) = AuditSink::open(options).map_err(failed)?;
@@ -171,9 +170,8 @@ pub fn record_rejection(
     sink.emit(&event).map(|_| ()).map_err(failed)
 }
 
-fn key(state_root: &Path) -> Result<Option<Arc<IntegrityKey>>, Problem> {
-    let path = state_root.join(INTEGRITY_KEY);
-    match IntegrityKey::load_or_create(&path) {
+fn key(path: &Path) -> Result<Option<Arc<IntegrityKey>>, Problem> {
+    match IntegrityKey::load_or_create(path) {
         Ok(key) => Ok(Some(Arc::new(key))),
         Err(error) => Err(Problem::new("shell.audit_open_failed", error.to_string())),
     }

@@ -31,6 +31,7 @@ use crate::audit::{Event, EventBody};
 use crate::authorise::AuthorizedManifest;
 use crate::journal::Moment;
 use crate::refusal::Refusal;
+use crate::session::StatePlaces;
 use crate::warnings::Warnings;
 
 /// Most live child processes of one registry; further commands wait.
@@ -74,7 +75,7 @@ impl std::fmt::Display for Problem {
 /// What the host decides for all runtimes.
 pub struct HostSettings {
     /// Where sessions, grants and the integrity key live. Masked in every sandbox.
-    pub state_root: PathBuf,
+    pub state: StatePlaces,
     /// The session's own directory.
     pub session_dir: PathBuf,
     /// Who answers an `ask`.

@@ -298,7 +298,8 @@ impl Work<'_> {
         problems: &mut Problems,
     ) {
         let own = [
-            &self.settings.state_root,
+            &self.settings.state.root,
+            &self.settings.state.integrity_key,
             &self.settings.session_dir.join(".chatmd"),
         ];
         let own = own

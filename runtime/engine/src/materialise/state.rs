@@ -88,7 +88,8 @@ impl Shared {
         Ok(Self {
             system,
             state: vec![
-                settings.state_root.clone(),
+                settings.state.root.clone(),
+                settings.state.integrity_key.clone(),
                 settings.session_dir.join(".chatmd"),
             ],
             logs,

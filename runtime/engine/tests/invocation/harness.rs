@@ -13,6 +13,7 @@ use chatmd_runtime::audit::{ValidationOptions, validate};
 use chatmd_runtime::authorise::{AuthorizedManifest, BoundDocument, authorize};
 use chatmd_runtime::materialise::{HostSettings, Problem, Registry, materialise};
 use chatmd_runtime::pipeline::{Invoked, invoke};
+use chatmd_runtime::session::StatePlaces;
 use chatmd_runtime::warnings::Warnings;
 
 /// Outside `/tmp`, which is private inside.
@@ -22,6 +23,8 @@ pub struct Project {
     pub environment: Vec<String>,
     pub approvals: Arc<dyn ApprovalProvider>,
     pub approval_timeout: Duration,
+    /// The integrity key, where it does not lie in the state folder.
+    pub key: Option<PathBuf>,
 }
 
 impl Project {
@@ -44,6 +47,7 @@ impl Project {
             environment: vec!["PATH=/usr/bin:/bin".into(), "HOME=/nonexistent".into()],
             approvals: Arc::new(Nobody),
             approval_timeout: Duration::from_secs(5),
+            key: None,
         }
     }
 
@@ -97,7 +101,13 @@ impl Project {
         let digest = bound.bound_sha256.clone();
         let authorized = authorize(bound, Some(&digest), None).unwrap();
         let settings = HostSettings {
-            state_root: self.state(),
+            state: StatePlaces {
+                root: self.state(),
+                integrity_key: self
+                    .key
+                    .clone()
+                    .unwrap_or(self.state().join("integrity.key")),
+            },
             session_dir,
             approvals: Arc::clone(&self.approvals),
             approval_timeout: self.approval_timeout,

@@ -365,7 +365,7 @@ impl Values for HostValues<'_> {
     }
 
     fn variable(&mut self, name: &str) -> Result<Option<String>, Unknown> {
-        match self.host.environment().get(name) {
+        match self.host.path_variables().get(name) {
             None => Ok(None),
             Some(value) => value
                 .to_str()
