@@ -165,14 +165,10 @@ impl Redactor {
     }
 
     /// `bytes` with every secret replaced, otherwise unchanged: for values that are hashed or
-    /// stored and not shown. Everything shown goes through [`Self::text`] or [`Self::line`].
+    /// stored and not shown. Everything shown goes through [`Self::line`] or
+    /// [`Self::finalise`].
     pub fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         self.mark(bytes).render(&self.replacement)
-    }
-
-    /// Finalised text of at most `limit` bytes that keeps its lines.
-    pub fn text(&self, bytes: &[u8], limit: usize) -> SafeText {
-        self.finalise(bytes, limit).text
     }
 
     /// Finalised text of one line of at most [`MAX_LINE_BYTES`]: messages, reasons, paths.

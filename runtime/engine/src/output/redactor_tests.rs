@@ -39,14 +39,17 @@ fn empty_and_short_values_warn() {
         ]
     );
     assert_eq!(
-        redactor.text(b"x abc abcd y", 99).as_str(),
+        redactor.finalise(b"x abc abcd y", 99).text.as_str(),
         "x [REDACTED] [REDACTED] y"
     );
 }
 
 #[test]
 fn an_empty_value_changes_nothing() {
-    assert_eq!(redactor(&[""]).text(b"SECRET", 99).as_str(), "SECRET");
+    assert_eq!(
+        redactor(&[""]).finalise(b"SECRET", 99).text.as_str(),
+        "SECRET"
+    );
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn a_secret_file_of_the_largest_size_is_found() {
         .unwrap();
     let redactor = builder.build().unwrap().0;
     let raw = [b"<".as_slice(), &value, b">"].concat();
-    assert_eq!(redactor.text(&raw, 99).as_str(), "<[REDACTED]>");
+    assert_eq!(redactor.finalise(&raw, 99).text.as_str(), "<[REDACTED]>");
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn every_encoded_form_is_hidden() {
         "6B7E3E3F772B2F225A71",
     ] {
         assert_eq!(
-            redactor.text(shown.as_bytes(), 99).as_str(),
+            redactor.finalise(shown.as_bytes(), 99).text.as_str(),
             "[REDACTED]",
             "{shown}"
         );
@@ -115,7 +118,7 @@ fn every_encoded_form_is_hidden() {
         ("eGt+Pj93Ky8iWnE=", "eG[REDACTED]"),
     ] {
         assert_eq!(
-            redactor.text(shown.as_bytes(), 99).as_str(),
+            redactor.finalise(shown.as_bytes(), 99).text.as_str(),
             hidden,
             "{shown}"
         );

@@ -3,7 +3,7 @@
 use chatmd_compiler::manifest::{Nonzero, ResultForm};
 use serde::Serialize;
 
-use super::display::display_prose;
+use super::display::{display_element, display_prose};
 use super::finalise::Finalised;
 use super::redactor::Redactor;
 use super::safe_text::SafeText;
@@ -31,12 +31,14 @@ impl ExitStatus {
     }
 }
 
-/// One executed or synthesised command; members in the order of spec 03 section 7.
+/// One executed or synthesised command; members in the order of spec 03 section 7. Words and paths
+/// have the form of [`display_element`], as in questions and in the log: a model that compares what
+/// ran with what it asked for must see a hidden character too.
 #[derive(Clone, Debug, Serialize)]
 pub struct CommandResult {
-    /// Program text, redacted.
+    /// Program text, redacted, nothing hidden.
     program: SafeText,
-    /// Arguments, redacted.
+    /// Arguments, redacted, nothing hidden.
     arguments: Vec<SafeText>,
     /// Program and arguments.
     argv: Vec<SafeText>,
@@ -55,8 +57,9 @@ pub struct CommandResult {
 }
 
 impl CommandResult {
-    /// The entry of a command. `argv` starts with the program and is redacted here; `executable` is
-    /// the canonical path and its digest, absent when nothing ran.
+    /// The entry of a command. `argv` starts with the program, is redacted here, and its hidden
+    /// characters are written as escapes; `executable` is the canonical path and its digest, absent
+    /// when nothing ran.
     pub fn new<T: AsRef<[u8]>>(
         redactor: &Redactor,
         argv: &[T],
@@ -66,13 +69,13 @@ impl CommandResult {
     ) -> Self {
         let argv: Vec<SafeText> = argv
             .iter()
-            .map(|element| redactor.text(element.as_ref(), usize::MAX))
+            .map(|element| display_element(redactor, element.as_ref()))
             .collect();
         let mut words = argv.iter().cloned();
         Self {
             program: words.next().unwrap_or_default(),
             arguments: words.collect(),
-            executable: executable.map(|(path, _)| redactor.text(path, usize::MAX)),
+            executable: executable.map(|(path, _)| display_element(redactor, path)),
             executable_sha256: executable.map(|(_, digest)| digest.to_owned()),
             status,
             stdout_truncated: false,

@@ -39,7 +39,8 @@ const OBJECT: &str = concat!(
     r#"{"request_id":"shell-00","status":{"exited":3},"stdout":"out\n","stderr":"err ","#,
     r#""stdout_truncated":false,"stderr_truncated":true,"backend":"a+b+c","runtime_id":"main","#,
     r#""manifest_sha256":"cd34","commands":[{"program":"curl","#,
-    r#""arguments":["-u","user:[REDACTED]","item"],"argv":["curl","-u","user:[REDACTED]","item"],"#,
+    r#""arguments":["-u","user:[REDACTED]","$'it\\u202eem'"],"#,
+    r#""argv":["curl","-u","user:[REDACTED]","$'it\\u202eem'"],"#,
     r#""executable":"/usr/bin/curl","executable_sha256":"ab12","status":{"exited":3},"#,
     r#""stdout_truncated":false,"stderr_truncated":true,"intercepted_by":null}]}"#,
 );
@@ -49,6 +50,45 @@ fn members_are_in_order_and_redacted() {
     let text =
         result(ExitStatus::Exited(3)).render(ResultForm::Structured, Nonzero::Result, 1 << 20);
     assert_eq!(text, OBJECT);
+}
+
+/// What a model reads of a command is what a person is asked about and what is on record: nothing
+/// that a terminal would act on, and nothing that vanished.
+#[test]
+fn hidden_characters_of_a_command_are_escaped_and_not_removed() {
+    let entry = |argv: &[&[u8]], path: &[u8]| {
+        let ran = Some((path, "ab12"));
+        let entry = CommandResult::new(&redactor(), argv, ran, ExitStatus::Exited(0), None);
+        serde_json::to_value(entry).unwrap()
+    };
+    let argv: &[&[u8]] = &[
+        "l\u{200b}s".as_bytes(),
+        b"a b",
+        "x\u{202e}y".as_bytes(),
+        b"\x1b[2J",
+        b"two\nlines",
+        b"\xff",
+        b"S3cr3tPw\x07",
+    ];
+    let shown = entry(argv, "/opt/\u{2066}x".as_bytes());
+    let words = [
+        r"$'l\u200bs'",
+        "a b",
+        r"$'x\u202ey'",
+        r"$'\x1b[2J'",
+        r"$'two\nlines'",
+        r"$'\xff'",
+        r"$'[REDACTED]\x07'",
+    ];
+    assert_eq!(shown["program"], words[0]);
+    assert_eq!(shown["arguments"], serde_json::json!(words[1..]));
+    assert_eq!(shown["argv"], serde_json::json!(words));
+    assert_eq!(shown["executable"], r"$'/opt/\u2066x'");
+    // Two commands that differ are never shown alike.
+    assert_ne!(
+        entry(&[b"ls"], b"/bin/ls")["argv"],
+        entry(&["l\u{200b}s".as_bytes()], b"/bin/ls")["argv"]
+    );
 }
 
 #[test]
