@@ -1,10 +1,11 @@
-//! Project automation: `cargo xtask demo | test | bench | fuzz | man`.
+//! Project automation: `cargo xtask demo | test | bench | fuzz | soundness | man`.
 
 mod bench;
 mod demo;
 mod fuzz;
 mod man;
 mod process;
+mod soundness;
 mod test;
 mod tools;
 
@@ -18,6 +19,8 @@ usage: cargo xtask COMMAND
           test of every crate; with `--fuzz-seconds N` each target runs for N seconds
   bench   benchmarks beside their anchors (release build, several minutes)
   fuzz    every fuzz target, or TARGET, for SECONDS (default 60); finds go to corpus/hostile
+  soundness  generated ChatML programs (100,000, or as many as told) that must not go wrong, and the
+          proof that the generator notices a checker that is broken on purpose
   man     manual pages into a folder (default target/man)
 
 `demo` and `test` install what they need with apt-get when they may, and say so first.";
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "soundness" => soundness::run(&rest),
         "man" if rest.len() < 2 => man::run(rest.first().map(String::as_str)),
         "-h" | "--help" | "help" => {
             println!("{HELP}");

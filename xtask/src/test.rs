@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::fuzz;
 use crate::process::{self, cargo};
 use crate::tools::{TEST_TOOLS, ensure};
+use crate::{fuzz, soundness};
 
 /// A part of the suite, in the order in which the parts run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ enum Step {
     /// Tests of one package that start the program of another find it beside themselves.
     Programs,
     Fuzzing,
+    /// The generator of ChatML programs notices a checker that is broken on purpose.
+    Generator,
     /// The last one: the end of the output is the summary of `cargo test`.
     Tests,
 }
@@ -28,6 +30,7 @@ const STEPS: &[Step] = &[
     Step::Docs,
     Step::Programs,
     Step::Fuzzing,
+    Step::Generator,
     Step::Tests,
 ];
 
@@ -42,6 +45,7 @@ pub fn run(words: &[String]) -> Result<()> {
         let started = Instant::now();
         match step.command() {
             Some(mut command) => process::run(&mut command)?,
+            None if *step == Step::Generator => soundness::bites()?,
             None => fuzz::fuzz(fuzz::TARGETS, seconds)?,
         }
         if *step != Step::Tests {
@@ -69,11 +73,12 @@ impl Step {
             Self::Docs => "docs",
             Self::Programs => "programs",
             Self::Fuzzing => "fuzzing",
+            Self::Generator => "generator of programs",
             Self::Tests => "tests",
         }
     }
 
-    /// What cargo does for the step; `None`: fuzzing has its own way.
+    /// What cargo does for the step; `None`: it has its own way.
     fn command(self) -> Option<Command> {
         let mut command = cargo();
         match self {
@@ -90,7 +95,7 @@ impl Step {
                     "-D warnings -A rustdoc::private_intra_doc_links",
                 ),
             Self::Programs => command.args(["build", "--workspace", "--bins", "--locked"]),
-            Self::Fuzzing => return None,
+            Self::Fuzzing | Self::Generator => return None,
             Self::Tests => command
                 .args(["test", "--workspace", "--locked"])
                 .env("INSTA_UPDATE", "no"),
@@ -115,6 +120,7 @@ mod tests {
         assert_eq!(STEPS.last(), Some(&Step::Tests));
         assert!(STEPS.contains(&Step::Fuzzing));
         let without_command = STEPS.iter().filter(|step| step.command().is_none());
-        assert_eq!(without_command.collect::<Vec<_>>(), [&Step::Fuzzing]);
+        let own_way = [&Step::Fuzzing, &Step::Generator];
+        assert_eq!(without_command.collect::<Vec<_>>(), own_way);
     }
 }

@@ -12,5 +12,7 @@ pub const REFUSED: u8 = 3;
 pub const IO: u8 = 4;
 /// A bug of this program.
 pub const INTERNAL: u8 = 70;
+/// The terminal went away, as if ended by SIGHUP.
+pub const HANGUP: u8 = 129;
 /// The reader of the output went away, as if ended by SIGPIPE.
 pub const BROKEN_PIPE: u8 = 141;

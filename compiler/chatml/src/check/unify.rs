@@ -339,7 +339,12 @@ impl Graph {
         }
         let row = self.row(fields, tail);
         let level = self.level(variable);
+        // Left out, rows are generalised too far: `cargo xtask soundness` shows that the generator of
+        // programs notices.
+        #[cfg(not(chatml_broken_rows))]
         self.occurs_after_lowering(variable, row, level);
+        #[cfg(chatml_broken_rows)]
+        let _ = level;
         let row = self.find(row);
         self.link(variable, row);
         if equality {

@@ -8,6 +8,7 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::{Winsize, openpty};
 
 use super::support::Project;
@@ -194,4 +195,45 @@ fn colours_only_where_they_are_wanted() {
         terminal.press(":quit\r");
         assert_eq!(terminal.end(), 0);
     }
+}
+
+/// A closed window, or a lost connection.
+#[test]
+fn a_terminal_that_goes_away_ends_the_session() {
+    let project = Project::new(&[]);
+    let pty = openpty(None, None).unwrap();
+    // The program must not hold the other end of its own terminal.
+    let close_on_exec = FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC);
+    fcntl(&pty.master, close_on_exec).unwrap();
+    let end = || pty.slave.try_clone().unwrap();
+    let mut child = project
+        .command(&["chatml", "repl"])
+        .env("TERM", "xterm")
+        .env("HOME", project.path())
+        .stdin(end())
+        .stdout(end())
+        .stderr(end())
+        .spawn()
+        .unwrap();
+    drop(pty.slave);
+    let mut master = File::from(pty.master);
+    let mut shown = Vec::new();
+    while !String::from_utf8_lossy(&shown).contains("1> ") {
+        let mut byte = [0];
+        master.read_exact(&mut byte).unwrap();
+        shown.push(byte[0]);
+    }
+    drop(master);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("the session goes on without a terminal");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(129));
 }

@@ -18,6 +18,8 @@ use crate::commands::complain;
 use crate::exit;
 use crate::output::Output;
 
+/// What reading from a terminal that is gone gives.
+const EIO: i32 = 5;
 /// Longest input that is coloured while it is typed, in bytes.
 const MAX_COLOURED: usize = 16 * 1024;
 
@@ -95,6 +97,8 @@ fn loop_over(editor: &mut Editor<Assistant, DefaultHistory>, output: &mut Output
             // What is typed so far is dropped.
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => return exit::OK,
+            // The terminal went away; there is nobody to tell.
+            Err(error) if is_gone(&error) => return exit::HANGUP,
             Err(error) => {
                 complain(output, &format!("the terminal can not be read: {error}"));
                 return exit::IO;
@@ -112,6 +116,14 @@ fn loop_over(editor: &mut Editor<Assistant, DefaultHistory>, output: &mut Output
             return exit::OK;
         }
         number = helper.session.count() + 1;
+    }
+}
+
+fn is_gone(error: &ReadlineError) -> bool {
+    match error {
+        ReadlineError::Io(error) => error.raw_os_error() == Some(EIO),
+        ReadlineError::Errno(error) => *error as i32 == EIO,
+        _ => false,
     }
 }
 
