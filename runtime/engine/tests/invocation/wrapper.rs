@@ -20,7 +20,9 @@ const DOCUMENT: &str = r#"
 <tool name="wait" type="shell" runtime="r" command="sleep 4"/>
 "#;
 
-/// Runs the real bubblewrap with the same options, but for `--seccomp` where `DROP` is defined.
+/// Runs the real bubblewrap with the same options, but for what the definitions change: `DROP` leaves
+/// an option and its `ARGS` values out, `FROM` at the place `AT` becomes `TO`, `FIRST` comes before
+/// all others and `LAST` after them, and with `FAIL` no sandbox is made.
 const BETWEEN: &str = r#"
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -29,16 +31,39 @@ const BETWEEN: &str = r#"
 #include <sys/mman.h>
 #include <unistd.h>
 static char in[1 << 20], number[16];
+static char *next(char *word) { return word + strlen(word) + 1; }
+static void put(int out, const char *words, size_t length) {
+  if (write(out, words, length) != (ssize_t)length) _exit(1);
+}
 int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "--args") == 0) {
+#ifdef FAIL
+    fputs(FAIL "\n", stderr);
+    return 1;
+#endif
     ssize_t length = pread(atoi(argv[2]), in, sizeof in, 0);
     int out = memfd_create("args", 0);
-    for (char *word = in; word < in + length; word += strlen(word) + 1) {
-#ifdef DROP
-      if (strcmp(word, "--seccomp") == 0) { word += strlen(word) + 1; continue; }
+#ifdef FIRST
+    put(out, FIRST, sizeof FIRST);
 #endif
-      if (write(out, word, strlen(word) + 1) < 0) return 1;
+    for (char *word = in; word < in + length; word = next(word)) {
+#ifdef DROP
+      if (strcmp(word, DROP) == 0) {
+        for (int values = ARGS; values > 0; values--) word = next(word);
+        continue;
+      }
+#endif
+#ifdef FROM
+      if (strcmp(word, FROM) == 0 && strcmp(next(next(word)), AT) == 0) {
+        put(out, TO, sizeof TO);
+        continue;
+      }
+#endif
+      put(out, word, strlen(word) + 1);
     }
+#ifdef LAST
+    put(out, LAST, sizeof LAST);
+#endif
     lseek(out, 0, SEEK_SET);
     snprintf(number, sizeof number, "%d", out);
     argv[2] = number;
@@ -48,7 +73,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn build(between: &Path, options: &[&str]) {
+fn build(between: &Path, options: &[impl AsRef<std::ffi::OsStr>]) {
     let source = between.with_extension("c");
     std::fs::write(&source, BETWEEN).unwrap();
     let mut cc = Command::new("cc");
@@ -69,7 +94,10 @@ async fn one_that_leaves_the_filter_out_is_noticed_while_the_command_runs() {
         println!("NOT APPLICABLE: only root can install a wrapper");
         return;
     }
-    for (options, noticed) in [(&["-DDROP"][..], true), (&[], false)] {
+    for (options, noticed) in [
+        (&["-DDROP=\"--seccomp\"", "-DARGS=1"][..], true),
+        (&[], false),
+    ] {
         let project = Project::new(DOCUMENT);
         std::fs::create_dir(project.root.join("bin")).unwrap();
         build(&project.root.join("bin/bwrap"), options);
@@ -91,6 +119,110 @@ async fn one_that_leaves_the_filter_out_is_noticed_while_the_command_runs() {
             assert_eq!(events[3..], expected);
         }
     }
+}
+
+/// Words for the C compiler: a definition whose value is a string of several words.
+fn define(name: &str, words: &[&str]) -> String {
+    format!("-D{name}=\"{}\"", words.join("\\0"))
+}
+
+/// The check of the held sandbox, point by point: what a wrapper did other than the plan says is
+/// seen from outside, and the command never starts.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_makes_another_sandbox_than_planned_starts_nothing() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("NOT APPLICABLE: only root can install a wrapper");
+        return;
+    }
+    let interfaces = std::fs::read_to_string("/proc/net/dev").unwrap();
+    let has_network = interfaces
+        .lines()
+        .skip(2)
+        .any(|line| !line.trim().starts_with("lo:"));
+    let project = Project::new(DOCUMENT);
+    let root = project.root.to_str().unwrap().to_owned();
+    let session = project.state().join("sessions/s");
+    let session = session.to_str().unwrap().to_owned();
+    let drop =
+        |option: &str, values: u8| vec![define("DROP", &[option]), format!("-DARGS={values}")];
+    for (options, reason, applies) in [
+        (drop("--unshare-net", 0), "exists inside", has_network),
+        (drop("--cap-drop", 1), "still had capabilities", true),
+        (
+            vec![
+                define("FROM", &["--ro-bind-fd"]),
+                define("AT", &[&root]),
+                define("TO", &["--bind-fd"]),
+            ],
+            "is writable inside",
+            true,
+        ),
+        (
+            vec![define("LAST", &["--tmpfs", &root])],
+            "is another file inside",
+            true,
+        ),
+        (
+            vec![define(
+                "LAST",
+                &[
+                    "--ro-bind",
+                    "/tmp",
+                    project.root.parent().unwrap().to_str().unwrap(),
+                ],
+            )],
+            "is not visible inside",
+            true,
+        ),
+        (
+            vec![define("FIRST", &["--ro-bind", &session, &session])],
+            "a private file of the host is visible inside",
+            true,
+        ),
+    ] {
+        if !applies {
+            println!("NOT APPLICABLE: {reason}: this machine has no network interface");
+            continue;
+        }
+        std::fs::create_dir_all(project.root.join("bin")).unwrap();
+        build(&project.root.join("bin/bwrap"), &options);
+        let invoked = project.call("go", "{}").await;
+        assert!(invoked.result.is_err(), "{reason}: {}", invoked.text);
+        assert_eq!(code(&invoked), "sandbox_unavailable", "{}", invoked.text);
+        assert!(invoked.text.contains(reason), "{reason}: {}", invoked.text);
+        let events = project.events();
+        let expected = ["plan_created", "rejected", "request_completed"];
+        assert_eq!(events[3..], expected, "{reason}");
+    }
+    project.assert_audit_is_valid();
+}
+
+/// The next backend of the list is no second try (06b B1.2).
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_fails_is_not_followed_by_a_start_without_a_sandbox() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("NOT APPLICABLE: only root can install a wrapper");
+        return;
+    }
+    let document = DOCUMENT
+        .replace(
+            r#"sandbox="required"><read path="${workspace}"/>"#,
+            r#"sandbox="preferred"><write path="${workspace}"/>"#,
+        )
+        .replace("</backends>", "<direct id=\"open\"/></backends>")
+        .replace("command=\"true\"", "command=\"touch made\"");
+    let project = Project::new(&document);
+    std::fs::create_dir(project.root.join("bin")).unwrap();
+    let wrapper = project.root.join("bin/bwrap");
+    build(&wrapper, &[define("FAIL", &["bwrap: no luck today"])]);
+    let invoked = project.call("go", "{}").await;
+    assert_eq!(code(&invoked), "sandbox_unavailable", "{}", invoked.text);
+    assert!(invoked.text.contains("no luck today"), "{}", invoked.text);
+    assert!(!project.root.join("made").exists());
+    // Control: the same wrapper without the failure runs the command.
+    build(&wrapper, &[] as &[&str]);
+    assert!(project.call("go", "{}").await.result.is_ok());
+    assert!(project.root.join("made").exists());
 }
 
 /// Only root can exchange a wrapper that may be used: it belongs to root and nobody else may write
