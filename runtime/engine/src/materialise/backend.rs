@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatmd_compiler::manifest::{self, Backend, DevMode, Platform};
+use chatmd_compiler::manifest::{self, Backend, DevMode, Manifest, Platform};
 use chatmd_facts::Host;
 use chatmd_plan::backend::{self, Choice, Probe, Probed, Requirements};
 use chatmd_plan::bubblewrap::Settings;
@@ -154,6 +154,22 @@ fn settings(runtime: &manifest::Runtime, private_tmp: bool, proc: bool, dev: Dev
         hold: true,
         arch: Arch::host(),
     }
+}
+
+/// The sandbox wrappers that a document names by path. One that can not be resolved is reported when
+/// its runtime looks for it.
+pub(super) fn declared_wrappers(host: &Host, manifest: &Manifest) -> Vec<PathBuf> {
+    let entries = manifest
+        .runtimes
+        .iter()
+        .flat_map(|runtime| &runtime.backends.entries);
+    entries
+        .filter_map(|entry| match entry {
+            Backend::Bubblewrap { executable, .. } => executable.as_ref(),
+            _ => None,
+        })
+        .filter_map(|path| host.resolve(path).ok())
+        .collect()
 }
 
 /// Whether a backend can be used here. The held start of each command is its own proof (06b B1.3).

@@ -206,7 +206,9 @@ pub async fn materialise(
     authorized.bind_again(host)?;
     let logs = audit::logs(host, &authorized.document().manifest);
     audit::warn_of_logs_in_write_roots(&logs, &authorized.document().manifest, &settings);
-    let shared = match state::Shared::new(host, &settings, logs.into_values().collect()) {
+    let logs = logs.into_values().collect();
+    let wrappers = backend::declared_wrappers(host, &authorized.document().manifest);
+    let shared = match state::Shared::new(host, &settings, logs, wrappers) {
         Ok(shared) => Arc::new(shared),
         Err(problem) => return Err(vec![problem]),
     };

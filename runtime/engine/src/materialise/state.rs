@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     state: Vec<PathBuf>,
     /// The audit logs that the runtimes of the document place by path.
     logs: Vec<PathBuf>,
+    /// The document's files and the wrappers that it names: a command that could write one of them
+    /// would decide what later runs may do.
     sources: Vec<PathBuf>,
     projects: Vec<CanonicalPath>,
     pub(crate) marker: Marker,
@@ -76,6 +78,7 @@ impl Shared {
         host: &Host,
         settings: &HostSettings,
         logs: Vec<PathBuf>,
+        wrappers: Vec<PathBuf>,
     ) -> Result<Self, Problem> {
         let failed = |message: String| Problem::new("shell.runtime_instantiation_failed", message);
         let marker = Marker::new(&settings.session_dir).map_err(|error| {
@@ -93,7 +96,7 @@ impl Shared {
                 settings.session_dir.join(".chatmd"),
             ],
             logs,
-            sources: settings.sources.clone(),
+            sources: settings.sources.iter().cloned().chain(wrappers).collect(),
             projects: workspace.into_iter().collect(),
             marker,
         })

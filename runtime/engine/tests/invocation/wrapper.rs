@@ -225,6 +225,51 @@ async fn one_that_fails_is_not_followed_by_a_start_without_a_sandbox() {
     assert!(project.root.join("made").exists());
 }
 
+/// What runs every later command is no file that a command may leave behind, also where its folder
+/// may be written.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_in_a_write_root_can_not_be_exchanged_by_a_command() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("NOT APPLICABLE: only root can install a wrapper");
+        return;
+    }
+    let document = DOCUMENT
+        .replace(
+            r#"sandbox="required"><read path="${workspace}"/>"#,
+            r#"sandbox="required" child_processes="true" arbitrary_code="true"><write path="${workspace}"/>"#,
+        )
+        .replace(
+            r#"runtime="r" command="true""#,
+            r#"runtime="r" mode="structured""#,
+        );
+    let project = Project::new(&document);
+    for folder in ["bin", "plain"] {
+        std::fs::create_dir(project.root.join(folder)).unwrap();
+        let file = project.root.join(folder).join("bwrap");
+        std::fs::copy("/usr/bin/bwrap", &file).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // The same attack on a copy that is no wrapper succeeds.
+    let attack = |folder: &str| {
+        format!(
+            "echo x >> {folder}/bwrap; rm -f {folder}/bwrap; mv {folder} {folder}.gone; \
+             mkdir -p {folder}; echo attack > {folder}/bwrap; "
+        )
+    };
+    let script = format!("{}{}echo end", attack("bin"), attack("plain"));
+    let input = serde_json::json!({"program": "sh", "arguments": ["-c", script]}).to_string();
+    let invoked = project.call("go", &input).await;
+    assert_eq!(
+        crate::harness::stdout(&invoked),
+        "end\n",
+        "{}",
+        invoked.text
+    );
+    let read = |folder: &str| std::fs::read(project.root.join(folder).join("bwrap")).unwrap();
+    assert_eq!(read("plain"), b"attack\n");
+    assert!(read("bin") == std::fs::read("/usr/bin/bwrap").unwrap());
+}
+
 /// Only root can exchange a wrapper that may be used: it belongs to root and nobody else may write
 /// it. An update of bubblewrap under a live runtime looks like this too.
 #[tokio::test(flavor = "multi_thread")]
