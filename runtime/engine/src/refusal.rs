@@ -96,7 +96,7 @@ impl Refusal {
         Self::new("spawn_error", RejectStage::Spawn, prefix, reason)
     }
 
-    /// `executable_changed`. `subject` is `target` or `interpreter`.
+    /// `executable_changed`. `subject` is `target`, `interpreter` or `wrapper`.
     pub fn executable_changed(subject: &'static str, reason: impl Into<String>) -> Self {
         let prefix = "executable identity changed: ";
         let refusal = Self::new(

@@ -7,6 +7,7 @@ mod harness;
 mod limits;
 mod logs;
 mod secrets;
+mod start_codes;
 mod wrapper;
 
 use harness::{Project, code, script, stdout};
