@@ -6,6 +6,7 @@ mod chains;
 mod harness;
 mod limits;
 mod logs;
+mod sandbox_options;
 mod secrets;
 mod start_codes;
 mod wrapper;
