@@ -28,7 +28,7 @@ pub use decide::{Decision, NoObserver, Observer, RuleEvaluation, decide};
 pub use effect::{
     Effect, EffectKind, EffectRecord, EffectSource, Effects, InnerCommand, InnerText,
 };
-pub use effects::infer_effects;
+pub use effects::{global_options, infer_effects};
 pub use facts::{CommandFacts, ExecutableFacts, Located, PathFault, PolicyHost, RequestKind};
 pub use matcher::{
     DynamicMatch, DynamicMatchers, DynamicOutcome, Matcher, MatcherFailure, MatcherPath,

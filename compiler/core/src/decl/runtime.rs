@@ -215,6 +215,8 @@ pub struct RuleDecl {
 pub struct MatcherDecl {
     /// Element name in the start tag.
     pub name: Span,
+    /// The whole element.
+    pub element: Span,
     pub kind: MatcherKindDecl,
 }
 

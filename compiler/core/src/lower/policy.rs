@@ -169,6 +169,7 @@ fn matcher<'t>(
         };
         Some(MatcherDecl {
             name: context.relative(element.name_span),
+            element: context.relative(element.span),
             kind,
         })
     })

@@ -433,7 +433,7 @@ pub(super) fn is_secret(schema: &'static Schema) -> bool {
 }
 
 /// Text as it must be written inside a quoted value.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

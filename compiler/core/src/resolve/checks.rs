@@ -11,8 +11,9 @@ use super::inherit::written;
 use super::input::ExpandedItem;
 use super::registry::{Parent, field_place};
 use super::report::{Fill, error, note, place, quote, warning};
+use super::rule_lints::{evadable, never_matches};
 use super::taint::Taint;
-use crate::decl::{MatcherDecl, MatcherKindDecl, RuntimeDecl};
+use crate::decl::{MatcherDecl, MatcherKindDecl, RuleDecl, RuntimeDecl};
 use crate::diagnostics::{Diagnostic, Place};
 use crate::manifest::{
     Action, ApprovalProvider, AuditFormat, Backend, Confinement, Matcher, MatcherFailure, Platform,
@@ -358,6 +359,64 @@ impl Check<'_> {
             if inherited_allow {
                 self.clamped(matcher, &rule.id.value, findings);
             }
+            self.lints(rule, matcher, findings);
+        }
+    }
+
+    /// What a rule says that its author can not have meant (spec 12 section 4.2).
+    fn lints(&self, rule: &RuleDecl, matcher: &MatcherDecl, findings: &mut Vec<Diagnostic>) {
+        let id = quote(&rule.id.value);
+        let finish = |finding: Diagnostic| {
+            finding
+                .path(self.rule_path(&rule.id.value))
+                .runtime(&self.id)
+        };
+        if let Some(found) = never_matches(matcher, rule.action) {
+            let message = format!("rule {id} never matches: no command has both of these");
+            let mut finding = warning(
+                "chatmd.lint.rule_never_matches",
+                self.at(found.second),
+                message,
+            )
+            .label(format!("{} excludes the other one", found.shown))
+            .hint("use `any` where one of them is enough, or delete the rule");
+            if found.first != found.second {
+                finding = finding.related(self.at(found.first), "the other one");
+            }
+            if found.only_through_link {
+                finding = finding.note(
+                    "only a link that gives a program another name could bring them together",
+                );
+            }
+            findings.push(finish(finding));
+            return;
+        }
+        if rule.action == Action::Allow {
+            return;
+        }
+        for found in evadable(matcher, rule.action, &self.effective) {
+            let does = match rule.action {
+                Action::Ask => "ask about",
+                _ => "deny",
+            };
+            let message = format!(
+                "rule {id} does not {does} this where an option stands before the subcommand"
+            );
+            let witnesses = found.witnesses.iter().map(|words| format!("`{words}`"));
+            let witnesses: Vec<String> = witnesses.collect();
+            let finding = warning(
+                "chatmd.lint.deny_prefix_global_options",
+                self.at(found.at),
+                message,
+            )
+            .label(format!("it does not see {}", witnesses.join(", ")))
+            .hint("match the program and the subcommand, wherever it stands")
+            .fix(
+                "match the program and the subcommand instead",
+                self.at(found.element),
+                found.instead,
+            );
+            findings.push(finish(finding));
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod profiles;
 pub(crate) mod reference;
 mod registry;
 mod report;
+mod rule_lints;
 mod taint;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ mod apply;
 mod collector;
 mod find;
 mod git;
+mod global_options;
 mod groups;
 mod inner;
 mod options;
@@ -17,6 +18,8 @@ mod sensitive;
 mod tables;
 mod tar;
 mod wrappers;
+
+pub use global_options::global_options;
 
 use crate::effect::{Effect, Effects};
 use crate::facts::{CommandFacts, PolicyHost};

@@ -68,6 +68,7 @@ suites![
     "tools/other",
     "tools/read_file",
     "tools/shell",
+    "lints",
     "newcomers",
 ];
 

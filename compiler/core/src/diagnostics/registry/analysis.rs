@@ -10,6 +10,16 @@ pub(super) const ROWS: &[Row] = &[
         "One element has two rationales, or two alternatives.",
     ),
     (
+        "chatmd.lint.deny_prefix_global_options",
+        Warning,
+        "A rule restricts a subcommand by the first words of a command, and an option before it gets past.",
+    ),
+    (
+        "chatmd.lint.rule_never_matches",
+        Warning,
+        "A rule asks for two things that no command has at once.",
+    ),
+    (
         "chatmd.test_contradiction",
         Error,
         "Two tests of the same request cannot both pass.",
