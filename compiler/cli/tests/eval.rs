@@ -77,6 +77,42 @@ fn every_outcome_with_its_exit_code() {
     assert_eq!(run.stderr, "chatmdc: expected would_deny, got would_run\n");
 }
 
+/// Who could answer an `ask` is told as the host decides it (02 section 12, 06 section 10.4).
+#[test]
+fn an_ask_is_denied_where_nobody_can_answer() {
+    let person = "<reviewers><reviewer id=\"me\" kind=\"ui\"/></reviewers>";
+    for (approvals, outcome) in [
+        ("<approvals/>".to_owned(), "would_ask"),
+        (format!("<approvals/>{person}"), "would_ask"),
+        (
+            "<approvals/><reviewers/>".to_owned(),
+            "would_deny     denied:",
+        ),
+        (
+            "<approvals unavailable=\"error\"/><reviewers/>".to_owned(),
+            "would_deny     denied:",
+        ),
+        (
+            format!("<approvals provider=\"none\"/>{person}"),
+            "would_deny     denied:",
+        ),
+        (
+            "<approvals provider=\"none\" unavailable=\"error\"/>".to_owned(),
+            "would_deny     permission_required:",
+        ),
+    ] {
+        let document = DOCUMENT.replace("<approvals provider=\"none\"/>", &approvals);
+        let project = Project::new(&[("a.chatmd", document.as_str()), ("out/keep", "")]);
+        let run = eval(&project, &["--tool", "sh", "a.chatmd", "--", "ls", "out"]);
+        let last = run.stdout.lines().last().unwrap_or_default().to_owned();
+        assert!(
+            last.contains(outcome),
+            "{approvals}: {last}\n{}",
+            run.stderr
+        );
+    }
+}
+
 #[test]
 fn an_assumed_approval_answers_an_ask() {
     let project = project();

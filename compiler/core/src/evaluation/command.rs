@@ -157,8 +157,10 @@ fn conclude(scope: &Scope<'_>, result: &mut CommandEvaluation, detail: Detail) {
         Action::Ask if detail.granted => end(Outcome::WouldRun, Step::Approval, None, None),
         Action::Ask if nobody_answers(scope) => {
             let code = match scope.runtime.approvals.unavailable {
-                Unavailable::Deny => "denied",
-                Unavailable::Error => "permission_required",
+                Unavailable::Error if !scope.runtime.reviewers.is_empty_chain() => {
+                    "permission_required"
+                }
+                Unavailable::Deny | Unavailable::Error => "denied",
             };
             let reason = format!("{reason}: nobody can be asked");
             end(Outcome::WouldDeny, Step::Approval, Some(code), Some(reason));
@@ -180,8 +182,9 @@ fn conclude(scope: &Scope<'_>, result: &mut CommandEvaluation, detail: Detail) {
 
 /// Whether an `ask` meets nobody.
 pub(super) fn nobody_answers(scope: &Scope<'_>) -> bool {
-    scope.runtime.approvals.provider == ApprovalProvider::None
-        && scope.runtime.reviewers.entries.is_empty()
+    let reviewers = &scope.runtime.reviewers;
+    let no_person = scope.runtime.approvals.provider == ApprovalProvider::None;
+    reviewers.is_empty_chain() || no_person && reviewers.only_people()
 }
 
 fn may_change(scope: &Scope<'_>, facts: &CommandFacts, effects: &Effects) -> Vec<MayChange> {

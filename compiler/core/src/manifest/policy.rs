@@ -123,6 +123,20 @@ pub struct Reviewers {
     pub entries: Vec<Reviewer>,
 }
 
+impl Reviewers {
+    /// Whether a document asks for a chain of reviewers and names none: every `ask` is denied (spec 02
+    /// section 12).
+    pub fn is_empty_chain(&self) -> bool {
+        self.mode == ReviewerMode::Chain && self.entries.is_empty()
+    }
+
+    /// Whether nobody but a person could answer.
+    pub fn only_people(&self) -> bool {
+        let mut entries = self.entries.iter();
+        entries.all(|entry| matches!(entry, Reviewer::Ui { .. }))
+    }
+}
+
 /// One reviewer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]

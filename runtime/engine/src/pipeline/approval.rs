@@ -62,6 +62,11 @@ async fn ask(invocation: &Invocation, context: &Context) -> Result<(), Refusal> 
             rationale,
         },
     )?;
+    if invocation.runtime.declared.reviewers.is_empty_chain() {
+        answered(invocation, context, AnswerKind::Deny, None, None)?;
+        let reason = "all configured reviewers deferred";
+        return Err(Refusal::denied(RejectStage::Approval, reason));
+    }
     let approvals = &invocation.registry.approvals;
     if declared.provider == Provider::None || !approvals.available() {
         answered(invocation, context, AnswerKind::Deny, None, None)?;

@@ -324,6 +324,70 @@ async fn a_document_without_a_provider_asks_nobody() {
     assert!(person.seen.lock().unwrap().is_empty());
 }
 
+/// An explicit chain without reviewers is no return to the person at the terminal (02 section 12).
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_chain_of_reviewers_denies_and_asks_nobody() {
+    for (reviewers, unavailable, asked) in [
+        ("<reviewers/>", "", false),
+        ("<reviewers/>", "unavailable=\"error\"", false),
+        (
+            "<reviewers><reviewer id=\"me\" kind=\"ui\"/></reviewers>",
+            "",
+            true,
+        ),
+        ("", "", true),
+    ] {
+        let document = ASK.replace("UNAVAILABLE", unavailable);
+        let document = document.replace("<audit", &format!("{reviewers}<audit"));
+        let mut project = Project::new(&document);
+        let person = Person::who_says(Answer::Once);
+        project.approvals = person.clone();
+        let invoked = project.call("run", ECHO).await;
+        assert_eq!(
+            !person.seen.lock().unwrap().is_empty(),
+            asked,
+            "{reviewers}"
+        );
+        assert_eq!(invoked.result.is_ok(), asked, "{}", invoked.text);
+        if !asked {
+            assert_eq!(code(&invoked), "denied");
+            let reason = "all configured reviewers deferred";
+            assert!(invoked.text.contains(reason), "{}", invoked.text);
+            assert!(!project.events().contains(&"started".to_owned()));
+        }
+    }
+}
+
+/// A scope that this document offers to nobody is no approval (06 section 10.3).
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_that_is_not_offered_is_denied() {
+    let only = |scopes: &str| {
+        ASK.replace("once,exact_session", scopes)
+            .replace("UNAVAILABLE", "")
+    };
+    for (scopes, answer, allowed) in [
+        ("exact_session", Answer::Once, false),
+        ("once", Answer::ExactSession, false),
+        ("prefix_session", Answer::Once, false),
+        ("once", Answer::Once, true),
+        ("exact_session", Answer::ExactSession, true),
+    ] {
+        let mut project = Project::new(&only(scopes));
+        project.approvals = Person::who_says(answer);
+        let invoked = project.call("run", ECHO).await;
+        assert_eq!(
+            invoked.result.is_ok(),
+            allowed,
+            "{scopes}: {}",
+            invoked.text
+        );
+        if !allowed {
+            let reason = "the requested approval scope is not enabled for this runtime";
+            assert!(invoked.text.contains(reason), "{}", invoked.text);
+        }
+    }
+}
+
 /// Field case fc1-030: one answer releases one execution.
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_requests_at_once_are_asked_about_one_by_one() {
