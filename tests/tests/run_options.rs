@@ -131,13 +131,37 @@ fn rationale_and_standard_input_become_members_and_never_a_second_one() {
             outcome.stderr
         );
     }
-    let both = ["--input-file", "-", "--stdin-file", "-"];
-    assert!(
-        run(&project, &both, &["sh"])
-            .expect(2)
-            .stderr
-            .contains("can not be both")
-    );
+}
+
+/// Whoever came second would find nothing, and say something confusing about it.
+#[test]
+fn standard_input_is_read_for_one_thing_only() {
+    let project = project();
+    for (options, document, message) in [
+        (
+            &["--input-file", "-", "--stdin-file", "-"][..],
+            "agent.chatmd",
+            "both --input-file and --stdin-file",
+        ),
+        (
+            &["--input-file", "-"],
+            "-",
+            "both the document and --input-file",
+        ),
+        (
+            &["--stdin-file", "-"],
+            "-",
+            "both the document and --stdin-file",
+        ),
+    ] {
+        let words = [&["run"], options, &[document, "sh"]].concat();
+        let outcome = project.chatmd(&words);
+        assert!(
+            outcome.expect(2).stderr.contains(message),
+            "{}",
+            outcome.stderr
+        );
+    }
 }
 
 #[test]

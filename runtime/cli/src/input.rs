@@ -14,6 +14,7 @@ const MAX_INPUT: u64 = 512 << 20;
 
 /// The payload for the tool.
 pub fn payload(run: &Run) -> Result<Vec<u8>, Stop> {
+    standard_input_is_read_once(run)?;
     let given = match (&run.positional_input, &run.input, &run.input_file) {
         (Some(text), _, _) | (None, Some(text), _) => text.clone().into_bytes(),
         (None, None, Some(file)) => read(file)?,
@@ -21,11 +22,6 @@ pub fn payload(run: &Run) -> Result<Vec<u8>, Stop> {
     };
     let mut members = Vec::new();
     if let Some(file) = &run.stdin_file {
-        if file == Path::new("-") && run.input_file.as_deref() == Some(Path::new("-")) {
-            return Err(Stop::usage(
-                "chatmd: standard input can not be both input and stdin",
-            ));
-        }
         let text = String::from_utf8(read(file)?).map_err(|_| {
             let shown = file.display();
             Stop::new(exit::FAILED, format!("chatmd: {shown} is not UTF-8 text"))
@@ -36,6 +32,23 @@ pub fn payload(run: &Run) -> Result<Vec<u8>, Stop> {
         members.push(("rationale", "--rationale", text.clone()));
     }
     with_members(given, &members)
+}
+
+/// The document, the input and the command's standard input may each be `-`, but only one of them.
+fn standard_input_is_read_once(run: &Run) -> Result<(), Stop> {
+    let readers = [
+        (Some(run.document.as_path()), "the document"),
+        (run.input_file.as_deref(), "--input-file"),
+        (run.stdin_file.as_deref(), "--stdin-file"),
+    ];
+    let dash = |path: Option<&Path>| path == Some(Path::new("-"));
+    let mut readers = readers.into_iter().filter(|(path, _)| dash(*path));
+    match (readers.next(), readers.next()) {
+        (Some((_, one)), Some((_, other))) => Err(Stop::usage(format!(
+            "chatmd: standard input can not be read for both {one} and {other}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Adds members to the object as text, so that everything the caller wrote is validated as written.
