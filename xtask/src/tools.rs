@@ -63,6 +63,10 @@ pub const TEST_TOOLS: &[Tool] = &[
         package: "neovim",
     },
     Tool {
+        program: "dash",
+        package: "dash",
+    },
+    Tool {
         program: "setpriv",
         package: "util-linux",
     },

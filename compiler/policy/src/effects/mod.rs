@@ -13,6 +13,8 @@ mod groups;
 mod inner;
 mod options;
 mod precise;
+#[cfg(test)]
+mod reference;
 mod select;
 mod sensitive;
 mod tables;
