@@ -120,6 +120,31 @@ fn a_fallback_without_confinement_is_said() {
     assert!(text.contains(expected), "{text}");
 }
 
+/// Whoever runs a command is told once, whether or not they are asked something.
+#[test]
+fn a_run_without_the_preferred_sandbox_says_so_once() {
+    let warning = "warning: runtime r: no sandbox can be used here, so commands run without one (direct-unsafe)";
+    for (document, expected) in [
+        (DOCUMENT.replace("<bubblewrap id=\"box\"/>", ""), 1),
+        (DOCUMENT.to_owned(), 0),
+    ] {
+        let project = Project::new(&document);
+        let digest = project.bound_digest();
+        let run = |options: &[&str]| {
+            let words = ["run", "--authorize-manifest", &digest, "agent.chatmd", "go"];
+            project
+                .chatmd(&[options, &words].concat())
+                .expect(0)
+                .stderr
+                .clone()
+        };
+        let text = "so commands run without one";
+        assert_eq!(run(&[]).matches(warning).count(), expected);
+        assert_eq!(run(&["--verbose"]).matches(text).count(), expected);
+        assert!(!run(&["--quiet"]).contains(text));
+    }
+}
+
 #[test]
 fn a_working_directory_outside_the_roots_is_in_the_way_of_every_command() {
     let project = Project::new(&DOCUMENT.replace("cwd=\"${workspace}\"", "cwd=\"/var\""));

@@ -42,6 +42,9 @@ pub fn run(run: &Run, common: Common) -> Result<u8, Stop> {
     let (state, session) = open_session(&run.reading)?;
     let host = document.host(&run.reading, Some(&session))?;
     let asked = run.authorize_manifest.as_deref();
+    let mut tools = document.manifest().tools.iter();
+    let called = tools.find(|tool| tool.name == run.tool);
+    let called = called.map(|tool| tool.runtime.clone());
     let places = state.clone();
     let record = |bound: &str, refused: &NotAuthorized| {
         record_refusal((&places, &session), bound, refused, &warnings);
@@ -67,7 +70,7 @@ pub fn run(run: &Run, common: Common) -> Result<u8, Stop> {
     let ended = runtime.block_on(interruptible(async {
         let registry = live(authorized, &host, settings).await?;
         let registry = opened.get_or_init(|| registry);
-        details(registry, common);
+        details(registry, called.as_deref(), common);
         let invoked = invoke(registry, &run.tool, &payload).await;
         invoked.map_err(|unknown| Stop::new(exit::FAILED, format!("chatmd: {unknown}")))
     }));
@@ -88,20 +91,27 @@ pub fn run(run: &Run, common: Common) -> Result<u8, Stop> {
     print(run, &invoked, audit_incomplete)
 }
 
-/// Where commands will run and what is weak about it, for `--verbose`.
-fn details(registry: &Registry, common: Common) {
-    if !common.verbose {
-        return;
-    }
+/// Says when the commands of the called runtime have no sandbox though they should have one; with
+/// `--verbose` also where all commands will run and what is weak about it.
+fn details(registry: &Registry, called: Option<&str>, common: Common) {
     for runtime in registry.runtimes() {
-        let (id, choice) = (runtime.id(), &runtime.backend.choice);
+        let id = runtime.id();
+        let fallback = runtime.fallback_warning().filter(|_| called == Some(id));
+        if let Some(text) = fallback.as_ref().filter(|_| !common.quiet) {
+            show::warning(&format!("runtime {id}: {text}"));
+        }
+        if !common.verbose {
+            continue;
+        }
+        let choice = &runtime.backend.choice;
         let line = format!(
             "runtime {id}: backend {}, confinement {}",
             choice.name,
             choice.class.as_str()
         );
         show::detail(common, &line);
-        for warning in runtime.warnings() {
+        let warnings = runtime.warnings().into_iter();
+        for warning in warnings.filter(|text| fallback.as_ref() != Some(text)) {
             show::detail(common, &format!("runtime {id}: {warning}"));
         }
     }

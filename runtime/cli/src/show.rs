@@ -45,6 +45,11 @@ pub fn warnings(warnings: &Warnings, common: Common) {
     }
 }
 
+/// Shows a warning that has no code.
+pub fn warning(text: &str) {
+    message(&format!("warning: {}", SafeText::line(text).as_str()));
+}
+
 /// Shows a detail that was asked for with `--verbose`.
 pub fn detail(common: Common, text: &str) {
     if common.verbose {

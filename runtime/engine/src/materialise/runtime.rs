@@ -67,16 +67,18 @@ impl std::fmt::Debug for Runtime {
 }
 
 impl Runtime {
+    /// The warning of a runtime that prefers a sandbox and has none (06b B1.2).
+    pub fn fallback_warning(&self) -> Option<String> {
+        let choice = &self.backend.choice;
+        choice.unconfined_fallback.then(|| {
+            let name = &choice.name;
+            format!("no sandbox can be used here, so commands run without one ({name})")
+        })
+    }
+
     /// What inspection says about its backend (06b B1.2, B2): weaker than one would expect.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let choice = &self.backend.choice;
-        if choice.unconfined_fallback {
-            warnings.push(format!(
-                "no sandbox can be used here, so commands run without one ({})",
-                choice.name
-            ));
-        }
+        let mut warnings = Vec::from_iter(self.fallback_warning());
         if let SelectedKind::Bubblewrap { wrapper, settings } = &self.backend.kind {
             warnings.extend(wrapper.warnings().iter().cloned());
             let notes = Standing {
