@@ -104,6 +104,45 @@ async fn the_home_folder_is_empty_and_read_only() {
     assert!(home.join("x").exists());
 }
 
+/// A file is a root like a folder (06b B2.4 rules 4 and 6): it alone is there, and naming a protected
+/// file as a write root is how a document says that a command may write it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_can_be_a_root_and_is_then_no_longer_protected() {
+    let folder = r#"<write path="${workspace}"/>"#;
+    let script = "echo x 2>/dev/null >> .envrc && echo written; ls -A | tr '\\n' ' '";
+    for (root, cwd_root, expected) in [
+        (String::new(), folder, ".envrc agent.chatmd src "),
+        (
+            r#"<write path="${workspace}/.envrc"/>"#.to_owned(),
+            folder,
+            "written\n.envrc agent.chatmd src ",
+        ),
+        (
+            r#"<write path="${workspace}/.envrc"/>"#.to_owned(),
+            r#"<read path="${workspace}/src"/>"#,
+            "written\n.envrc src ",
+        ),
+    ] {
+        let document = document("", "").replace(folder, &format!("{cwd_root}{root}"));
+        // The working directory has to lie in a root.
+        let document = if cwd_root == folder {
+            document
+        } else {
+            document.replace(r#"cwd="${workspace}""#, r#"cwd="${workspace}/src""#)
+        };
+        let project = Project::new(&document);
+        std::fs::write(project.root.join(".envrc"), "").unwrap();
+        let script = if cwd_root == folder {
+            script.to_owned()
+        } else {
+            format!("cd ..; {script}")
+        };
+        assert_eq!(sh(&project, &script).await, expected, "{root} {cwd_root}");
+        let written = std::fs::read_to_string(project.root.join(".envrc")).unwrap();
+        assert_eq!(written == "x\n", expected.starts_with("written"));
+    }
+}
+
 /// Address space of each process.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_bound_holds() {
