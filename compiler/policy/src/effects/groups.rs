@@ -112,6 +112,19 @@ pub(super) const GROUPS: &[Group] = &[
         effects: &[Privilege],
     },
     Group {
+        rule: "group.cloud",
+        names: "aws gcloud gsutil bq az gh glab eksctl doctl flyctl fly heroku vercel netlify \
+                wrangler pulumi cdk ansible ansible-playbook vagrant packer",
+        effects: &[
+            Network,
+            ReadCwd,
+            WriteCwd,
+            Code,
+            Children,
+            Unknown("cloud command acts elsewhere"),
+        ],
+    },
+    Group {
         rule: "group.archive",
         names: "tar cpio pax unzip zip 7z 7za ar rar unrar gzip gunzip xz bzip2 zstd",
         effects: &[Fallback],
