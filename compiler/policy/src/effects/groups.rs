@@ -113,7 +113,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         rule: "group.cloud",
-        names: "aws gcloud gsutil bq az gh glab eksctl doctl flyctl fly heroku vercel netlify \
+        names: "aws gcloud gsutil bq az glab eksctl doctl flyctl fly heroku vercel netlify \
                 wrangler pulumi cdk ansible ansible-playbook vagrant packer",
         effects: &[
             Network,
