@@ -10,6 +10,7 @@ mod compiler;
 mod generate;
 mod incremental;
 mod measure;
+mod policy;
 mod same_plan;
 mod sandbox;
 
@@ -22,7 +23,17 @@ use serde_json::{Value, json};
 use crate::process::{self, cargo, target};
 
 /// Names that `cargo xtask bench` accepts.
-const NAMES: &[&str] = &["b1", "b2", "b3", "b4", "call", "incremental", "chatml"];
+const NAMES: &[&str] = &[
+    "b1",
+    "b2",
+    "b3",
+    "b4",
+    "call",
+    "incremental",
+    "chatml",
+    "decide",
+    "eval",
+];
 
 /// What every benchmark gets.
 pub struct Bench {
@@ -34,6 +45,8 @@ pub struct Bench {
     pub phases: PathBuf,
     /// The in-process timer of checks after edits, release build.
     pub incremental: PathBuf,
+    /// The in-process timer of decisions, release build.
+    pub decide: PathBuf,
     /// Inputs and results.
     pub folder: PathBuf,
 }
@@ -79,6 +92,12 @@ pub fn run(names: &[String]) -> Result<()> {
     if wanted("chatml") {
         report.insert("chatml".into(), chatml::run()?);
     }
+    if wanted("decide") {
+        report.insert("decide".into(), policy::decide(&bench)?);
+    }
+    if wanted("eval") {
+        report.insert("eval".into(), policy::eval(&bench)?);
+    }
     let path = bench.folder.join("report.json");
     fs::write(&path, format!("{:#}\n", Value::Object(report)))?;
     println!("\nwritten: {}", path.display());
@@ -105,6 +124,8 @@ fn prepare() -> Result<Bench> {
         "phases",
         "--example",
         "incremental",
+        "--example",
+        "decide",
     ]))?;
     let programs = target("release")?;
     let folder = programs
@@ -117,6 +138,7 @@ fn prepare() -> Result<Bench> {
         chatmd: programs.join("chatmd"),
         phases: programs.join("examples/phases"),
         incremental: programs.join("examples/incremental"),
+        decide: programs.join("examples/decide"),
         folder,
     })
 }
