@@ -132,6 +132,11 @@ fn every_request_becomes_what_its_evaluation_says() {
     std::fs::set_permissions(local, mode).unwrap();
     symlink("/etc/passwd", project.path().join("link-out")).unwrap();
 
+    let schema = |name: &str| {
+        let text = project.chatmdc(&["schema", name]).expect(0).stdout.clone();
+        jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
+    };
+    let (eval, trace_only) = (schema("eval"), schema("trace"));
     let mut wrong = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for (tool, input) in requests() {
@@ -148,6 +153,13 @@ fn every_request_becomes_what_its_evaluation_says() {
         let evaluated = project.chatmdc(&words);
         let evaluated: Value = serde_json::from_str(&evaluated.stdout)
             .unwrap_or_else(|_| panic!("{input}: {}{}", evaluated.stdout, evaluated.stderr));
+        for (schema, value) in [(&eval, &evaluated), (&trace_only, &evaluated["trace"])] {
+            let faults: Vec<String> = schema
+                .iter_errors(value)
+                .map(|fault| format!("{} at {}", fault, fault.instance_path()))
+                .collect();
+            assert!(faults.is_empty(), "{input}: {faults:?}");
+        }
         let said = evaluated["outcome"].as_str().unwrap_or("none").to_owned();
         let trace = &evaluated["trace"];
         let (did, error) = run_outcome(&project.call(tool, &input).stdout);

@@ -103,8 +103,16 @@ const SCHEMAS: &[(&str, Source, &str)] = &[
         NotBuilt,
         "configuration of model reviewers",
     ),
-    ("eval", NotBuilt, "decision trace of `chatmdc eval`"),
-    ("trace", NotBuilt, "steps of a decision"),
+    (
+        "eval",
+        Text(include_str!("../../schemas/eval.json")),
+        "answer of `chatmdc eval --format json`",
+    ),
+    (
+        "trace",
+        Text(include_str!("../../schemas/trace.json")),
+        "steps of a decision",
+    ),
     (
         "test-report",
         Text(include_str!("../../schemas/test-report.json")),
