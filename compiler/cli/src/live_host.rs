@@ -64,6 +64,10 @@ impl PolicyHost for LivePaths {
     fn folds_case(&self) -> bool {
         LiveHost::new(&self.resolver).folds_case()
     }
+
+    fn linked_git_directories(&self, folder: &str) -> Vec<String> {
+        LiveHost::new(&self.resolver).linked_git_directories(folder)
+    }
 }
 
 impl<'a> LiveEvaluation<'a> {

@@ -46,8 +46,16 @@ impl fmt::Display for CapabilityFailure {
             EffectKind::ReadPath | EffectKind::WritePath if self.root_changed => {
                 out.write_str("capability root changed")
             }
-            EffectKind::ReadPath => write!(out, "read outside allowed roots: {path}"),
-            EffectKind::WritePath => write!(out, "write outside allowed roots: {path}"),
+            EffectKind::ReadPath => write!(
+                out,
+                "read outside allowed roots: {path}{}",
+                advice(path, "read")
+            ),
+            EffectKind::WritePath => write!(
+                out,
+                "write outside allowed roots: {path}{}",
+                advice(path, "write")
+            ),
             EffectKind::Network => out.write_str("network access is disabled"),
             EffectKind::ChildProcesses => out.write_str("child process creation is disabled"),
             EffectKind::ArbitraryCode => out.write_str("arbitrary code execution is disabled"),
@@ -73,6 +81,15 @@ pub fn check_capabilities(
         .iter()
         .filter_map(|effect| roots.failure(capabilities, effect, host))
         .collect()
+}
+
+/// A worktree and a submodule keep their git directory elsewhere, which few people think of.
+fn advice(path: &str, element: &str) -> String {
+    if path.split('/').any(|part| part == ".git") {
+        format!(" (a git directory; grant it with `<{element} path=\"…\"/>` in `capabilities`)")
+    } else {
+        String::new()
+    }
 }
 
 /// Roots that still lead where they led when they were frozen, and those that do not.

@@ -131,6 +131,13 @@ pub trait PolicyHost {
         false
     }
 
+    /// The git directories that a `.git` file of the working tree around `folder` leads to: that of
+    /// a worktree, and the one that it shares. None when `.git` is a folder.
+    fn linked_git_directories(&self, folder: &str) -> Vec<String> {
+        let _ = folder;
+        Vec::new()
+    }
+
     /// Whether `root` contains `path` (spec 06 section 2.3); `Maybe` when it cannot be decided.
     /// Only `Yes` grants anything.
     fn contains(&self, root: &str, path: &str) -> Value {

@@ -9,6 +9,7 @@ use chatmd_policy::facts::{
 use crate::canonical::canonical_or_parent;
 use crate::environment::BuiltEnvironment;
 use crate::resolver::{ResolvedExecutable, Resolver};
+use crate::sandbox_facts::git_directories;
 
 /// Variables that effect rules read.
 const EFFECT_VARIABLES: [&str; 2] = ["HOME", "RIPGREP_CONFIG_PATH"];
@@ -40,6 +41,13 @@ impl PolicyHost for LiveHost<'_> {
     fn folds_case(&self) -> bool {
         // The default of that system; a volume that tells cases apart only loses precision.
         cfg!(target_os = "macos")
+    }
+
+    fn linked_git_directories(&self, folder: &str) -> Vec<String> {
+        let found = git_directories(Path::new(folder)).into_iter();
+        found
+            .filter_map(|path| path.to_str().map(str::to_owned))
+            .collect()
     }
 
     fn search(&self, program: &str, cwd: &str) -> Option<Located> {

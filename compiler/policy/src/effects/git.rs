@@ -2,6 +2,7 @@
 //! unknown) always stand beside them: configuration, aliases, hooks and pagers run programs.
 
 use crate::effect::Effect;
+use crate::paths;
 
 use super::collector::Collector;
 use super::options::{Columns, Item, OptionTable, Role, positionals};
@@ -46,8 +47,57 @@ const SUB: Columns = Columns {
     ..Columns::NONE
 };
 
+/// Subcommands that change nothing in the git directory, or do without.
+const READING: &[&str] = &[
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "grep",
+    "ls-files",
+    "ls-tree",
+    "cat-file",
+    "rev-parse",
+    "describe",
+    "shortlog",
+    "for-each-ref",
+    "diff-tree",
+    "diff-files",
+    "rev-list",
+    "version",
+    "help",
+];
+
+/// A worktree and a submodule keep their git directory elsewhere: without it git works as little as
+/// a program without its data, so it counts.
+fn linked_directories(c: &mut Collector<'_>, arguments: &[String], sub: Option<&str>) {
+    let mut folder = c.cwd.clone();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match (word.as_str(), word.strip_prefix("-C")) {
+            ("-C", _) => {
+                if let Some(next) = words.next() {
+                    folder = paths::join(&folder, next);
+                }
+            }
+            (_, Some(attached)) => folder = paths::join(&folder, attached),
+            _ => {}
+        }
+    }
+    let writes = sub.is_none_or(|sub| !READING.contains(&sub));
+    for directory in c.host.linked_git_directories(&folder) {
+        c.read(&directory, "git.directory");
+        if writes {
+            c.write(&directory, "git.directory");
+        }
+    }
+}
+
 pub(super) fn analyse(c: &mut Collector<'_>, arguments: &[String]) {
     let (items, start) = OptionTable::new(&GLOBAL).read_leading(arguments);
+    let leading = arguments.get(..start).unwrap_or_default();
+    linked_directories(c, leading, arguments.get(start).map(String::as_str));
     for item in items {
         if let Item::Option {
             role: Role::Read,

@@ -129,6 +129,23 @@ fn git(dot_git: &Path, wanted: &mut BTreeSet<PathBuf>) {
     }
 }
 
+/// The git directories that the `.git` file of the working tree around a folder leads to: its own,
+/// and the one that it shares with others. None when `.git` is a folder.
+pub(crate) fn git_directories(folder: &Path) -> Vec<CanonicalPath> {
+    let marks = folder.ancestors().map(|above| above.join(".git"));
+    let Some((mark, meta)) = marks
+        .filter_map(|mark| Some((mark.clone(), fs::symlink_metadata(mark).ok()?)))
+        .next()
+    else {
+        return Vec::new();
+    };
+    let own = meta.is_file().then(|| linked(&mark, b"gitdir:")).flatten();
+    let shared = own
+        .as_ref()
+        .and_then(|own| linked(&own.as_path().join("commondir"), b""));
+    own.into_iter().chain(shared).collect()
+}
+
 /// A folder named by the one line of a file, relative to the file's own folder.
 fn linked(file: &Path, prefix: &[u8]) -> Option<CanonicalPath> {
     let meta = fs::symlink_metadata(file)

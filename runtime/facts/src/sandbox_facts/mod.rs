@@ -14,6 +14,7 @@ use chatmd_plan::facts::{Mask, NodeKind, SystemFacts, SystemRoot, SystemRootKind
 
 use crate::canonical::canonical;
 
+pub(crate) use control::git_directories;
 pub use control::{ControlInput, control_paths};
 pub use namespaces::namespace_obstacle;
 pub use state::{audit_file, state_path};
