@@ -35,7 +35,13 @@ fn rule(number: usize) -> RuleSource {
         ),
         // Without a key.
         3 if number % 40 == 3 => (Action::Ask, Matcher::Not(Box::new(Matcher::AnyCommand))),
-        _ => (Action::Allow, Matcher::All(vec![name, argument])),
+        4..=7 => (Action::Allow, Matcher::All(vec![name, argument])),
+        // A policy holds some thousand matchers, so most rules have one.
+        8..=13 => (Action::Allow, name),
+        _ => (
+            Action::Ask,
+            Matcher::ArgvPrefix(vec![format!("program{number}"), "sub".to_owned()]),
+        ),
     };
     RuleSource {
         id: format!("rule{number}"),

@@ -92,7 +92,7 @@ fn tests(bench: &Bench, folder: &std::path::Path) -> Result<Value> {
     let plain = document(3, 200);
     let mut cases = String::from("<shell_access id=\"tested\" extends=\"r\">\n");
     for block in 0..10 {
-        cases.push_str("  <!-- expect denied:\n");
+        cases.push_str("  <!-- expect deny:\n");
         for case in 0..100 {
             let _ = writeln!(cases, "    git -C d{block}-{case} push origin b{case}");
         }
