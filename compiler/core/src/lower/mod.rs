@@ -35,7 +35,7 @@ use crate::diagnostics::{Diagnostic, nearest};
 use crate::schema::{BodyClass, document};
 use context::{Budget, Context, Reported, is_layout};
 pub(crate) use reader::escape;
-pub(crate) use value::path_expression;
+pub(crate) use value::{is_strict, path_expression};
 
 /// Lowers every top-level item. A parse that must not be lowered gives no items.
 pub fn lower(parse: &Parse) -> FileDeclarations {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::json::{self, clip};
+use super::possible;
 use super::{
     Backend, Confinement, Extension, Manifest, ManifestError, Reviewer, Runtime, SecretSource,
     canonical, sha256_hex, writer,
@@ -151,6 +152,7 @@ pub fn read(bytes: &[u8]) -> Result<Bundle, ManifestError> {
         }
     }
     manifest.binding = None;
+    possible::check(&manifest).map_err(encoding)?;
     consistent(&manifest)?;
     no_literals(&manifest)?;
     check_scripts(&manifest, &scripts)?;

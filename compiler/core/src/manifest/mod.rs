@@ -8,6 +8,7 @@ pub mod model;
 pub(crate) mod order;
 mod paths;
 pub mod policy;
+mod possible;
 pub mod words;
 mod writer;
 

@@ -372,21 +372,38 @@ impl Check<'_> {
                 .runtime(&self.id)
         };
         if let Some(found) = never_matches(matcher, rule.action) {
-            let message = format!("rule {id} never matches: no command has both of these");
+            // A rule that asks or denies also looks into wrappers and shell text.
+            let (message, hint) = match rule.action {
+                Action::Allow => (
+                    format!("rule {id} never matches: no command has both of these"),
+                    "use `any` where one of them is enough, or delete the rule",
+                ),
+                Action::Ask | Action::Deny => (
+                    format!("rule {id} matches no command by itself: none has both of these"),
+                    "use `any` where one of them is enough",
+                ),
+            };
             let mut finding = warning(
                 "chatmd.lint.rule_never_matches",
                 self.at(found.second),
                 message,
             )
             .label(format!("{} excludes the other one", found.shown))
-            .hint("use `any` where one of them is enough, or delete the rule");
+            .hint(hint);
             if found.first != found.second {
                 finding = finding.related(self.at(found.first), "the other one");
             }
-            if found.only_through_link {
-                finding = finding.note(
-                    "only a link that gives a program another name could bring them together",
-                );
+            let restricts = rule.action != Action::Allow;
+            let through = match (restricts, found.only_through_link) {
+                (true, true) => Some(
+                    "a wrapper or shell text that names both, or a link that gives a program another name",
+                ),
+                (true, false) => Some("a wrapper or shell text that holds both"),
+                (false, true) => Some("a link that gives a program another name"),
+                (false, false) => None,
+            };
+            if let Some(through) = through {
+                finding = finding.note(format!("only {through} could bring them together"));
             }
             findings.push(finish(finding));
             return;

@@ -7,7 +7,7 @@ use crate::resolve::profiles;
 const PATTERN: &str = "a letter or `_`, then letters, digits, `_`, `.` and `-`";
 
 /// The strict pattern, at most 128 bytes.
-pub(super) fn is_strict(text: &str) -> bool {
+pub(crate) fn is_strict(text: &str) -> bool {
     text.len() <= 128
         && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text

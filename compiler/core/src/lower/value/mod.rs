@@ -12,6 +12,7 @@ use crate::decl::PathExpr;
 use crate::diagnostics::{nearest, quote};
 use crate::schema::{Attribute, Type};
 
+pub(crate) use ident::is_strict;
 pub(super) use list::items;
 pub(super) use path::base_of;
 pub(crate) use path::path_expression;
