@@ -277,6 +277,37 @@ fn secrets_do_not_show() {
     }
 }
 
+/// Somebody may evaluate a command that holds a secret in another form.
+#[test]
+fn encoded_secrets_do_not_show_either() {
+    let project = project();
+    let document = DOCUMENT.replace(
+        "<policy default=\"ask\">",
+        "<secrets><from_env name=\"TOKEN\"/></secrets>\n  <policy default=\"ask\">",
+    );
+    project.write("b.chatmd", document.as_bytes());
+    for form in [
+        // base64 at each of the three offsets, hexadecimal digits in both cases.
+        "czNjcmV0LXZhbHVl",
+        "eHMzY3JldC12YWx1ZQ==",
+        "eHlzM2NyZXQtdmFsdWU=",
+        "7333637265742d76616c7565",
+        "7333637265742D76616C7565",
+    ] {
+        for extra in [&[][..], &["--format", "json"]] {
+            let mut command = project.command(&["eval", "--runtime", "dev"]);
+            command.env("TOKEN", "s3cret-value").args(extra);
+            let output = command
+                .args(["b.chatmd", "--", "cat", form])
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.contains("[REDACTED]"), "{form}: {text}");
+            assert!(!text.contains(form), "{form}: {text}");
+        }
+    }
+}
+
 #[test]
 fn nothing_starts() {
     let project = project();

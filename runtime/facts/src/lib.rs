@@ -15,6 +15,7 @@ pub mod resolver;
 pub mod roots;
 pub mod runtime;
 pub mod sandbox_facts;
+pub mod secret_forms;
 pub mod secrets;
 
 pub use bind::{BindFinding, Bound, HostDirs, Purpose, bind};

@@ -10,6 +10,7 @@ use chatmd_compiler::evaluation::{
 };
 use chatmd_compiler::manifest::Runtime;
 use chatmd_facts::environment;
+use chatmd_facts::secret_forms::needles;
 use chatmd_policy::trace::{Outcome, Trace};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -339,12 +340,19 @@ fn secrets_of(live: &Live, runtime: &Runtime) -> Vec<String> {
     }
 }
 
-/// Replaces secret values in every text of the request.
+/// Replaces secret values in every text of the request, in all forms that a run hides in output.
 fn hide(trace: &mut Trace, secrets: &[String], replacement: &str) {
+    let forms = secrets.iter().flat_map(|secret| needles(secret.as_bytes()));
+    let mut forms: Vec<String> = forms
+        .filter_map(|form| std::str::from_utf8(&form).ok().map(str::to_owned))
+        .collect();
+    // A form that is part of another one must not break it first.
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms.dedup();
     trace.visit_strings(&mut |text| {
-        for secret in secrets {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret.as_str(), replacement);
+        for form in &forms {
+            if text.contains(form.as_str()) {
+                *text = text.replace(form.as_str(), replacement);
             }
         }
     });

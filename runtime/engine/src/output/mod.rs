@@ -13,7 +13,6 @@ pub mod display;
 pub mod finalise;
 mod marked;
 mod matcher;
-mod needles;
 pub mod redactor;
 pub mod result;
 mod safe_text;
@@ -22,12 +21,12 @@ pub mod secret;
 mod tail_guard;
 mod utf8;
 
+pub(crate) use chatmd_facts::secret_forms::json_escape_into;
 pub use display::{display_command, display_element, display_prose, display_words};
 pub use finalise::{Finalised, Finaliser, join_channels};
 pub use redactor::{Redactor, RedactorBuilder, RedactorError, SecretWarning};
 pub use result::{CommandResult, ExitStatus, InvocationError, StructuredResult, error_json};
 pub use safe_text::SafeText;
-pub(crate) use sanitise::json_escape_into;
 pub use sanitise::{Form, escape_controls};
 pub use secret::{Redacted, SecretBytes};
 

@@ -6,9 +6,9 @@
 use proptest::prelude::*;
 
 use super::finalise::{Finalised, Finaliser};
-use super::needles::needles;
 use super::redactor::{Redactor, RedactorBuilder};
 use super::secret::SecretBytes;
+use chatmd_facts::secret_forms::needles;
 
 /// A character, or a replacement token.
 type Item = Option<char>;

@@ -6,10 +6,10 @@ use super::automaton::{Automaton, ROOT};
 use super::finalise::{Finalised, Finaliser, finalise_marked};
 use super::marked::{Marked, Part};
 use super::matcher::Matcher;
-use super::needles::{Needle, needles};
 use super::safe_text::SafeText;
-use super::sanitise::{Form, json_escape_into};
+use super::sanitise::Form;
 use super::secret::SecretBytes;
+use chatmd_facts::secret_forms::{Needle, json_escape_into, needles};
 
 /// Replacement of a runtime that declares none.
 pub const DEFAULT_REPLACEMENT: &str = "[REDACTED]";

@@ -331,26 +331,3 @@ pub fn escape_controls(text: &str) -> String {
     }
     out
 }
-
-/// Appends `value` with the string escapes of RFC 8785. Works on bytes, because a secret need not
-/// be UTF-8.
-pub(crate) fn json_escape_into(value: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for &byte in value {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            0x0C => out.extend_from_slice(b"\\f"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            0x00..=0x1F => {
-                out.extend_from_slice(b"\\u00");
-                out.push(DIGITS[usize::from(byte >> 4)]);
-                out.push(DIGITS[usize::from(byte & 15)]);
-            }
-            _ => out.push(byte),
-        }
-    }
-}

@@ -193,7 +193,8 @@ async fn limits_hold_for_all_pipelines_together() {
         )
     };
     for (limits, command, expected) in [
-        (r#"wall_time="900ms""#, "sleep 0.6 ; sleep 0.6", "timed_out"),
+        // Far apart, so that a busy machine does not cut the first one.
+        (r#"wall_time="4s""#, "sleep 0.1 ; sleep 30", "timed_out"),
         (
             r#"stdout="1KiB" stderr="1KiB" total_output="2KiB""#,
             "head -c 1500 /dev/zero ; head -c 1500 /dev/zero",

@@ -1,14 +1,13 @@
-//! The patterns that stand for one secret value (spec 06b B6.1).
+//! The forms in which one secret value is recognised (spec 06b B6.1): a run hides them in output, an
+//! evaluation in its trace.
 
 use base64::Engine as _;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use zeroize::Zeroizing;
 
-use super::sanitise::json_escape_into;
-
-/// One pattern; overwritten when dropped.
-pub(crate) type Needle = Zeroizing<Vec<u8>>;
+/// One form; overwritten when dropped.
+pub type Needle = Zeroizing<Vec<u8>>;
 
 /// Values shorter than this are matched plain only: their encodings are too short to mean anything.
 const DERIVED_MIN: usize = 8;
@@ -17,7 +16,7 @@ const DERIVED_MIN: usize = 8;
 const LINE_MIN: usize = 16;
 
 /// All patterns of `value`, which is not empty. Equal patterns may repeat.
-pub(crate) fn needles(value: &[u8]) -> Vec<Needle> {
+pub fn needles(value: &[u8]) -> Vec<Needle> {
     let mut out = Vec::new();
     let stripped = without_trailing_newline(value);
     out.push(copy(value));
@@ -108,5 +107,28 @@ fn base64_forms(value: &[u8], foreign: usize, engine: &GeneralPurpose, out: &mut
     let start = (foreign * 8).div_ceil(6);
     for end in [bits / 6, bits.div_ceil(6), length] {
         out.extend(text.get(start..end).map(copy));
+    }
+}
+
+/// Appends `value` with the string escapes of RFC 8785. Works on bytes, because a secret need not
+/// be UTF-8.
+pub fn json_escape_into(value: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for &byte in value {
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            0x0C => out.extend_from_slice(b"\\f"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            0x00..=0x1F => {
+                out.extend_from_slice(b"\\u00");
+                out.push(DIGITS[usize::from(byte >> 4)]);
+                out.push(DIGITS[usize::from(byte & 15)]);
+            }
+            _ => out.push(byte),
+        }
     }
 }
