@@ -43,10 +43,15 @@ type Values = BTreeMap<String, Data>;
 /// # Errors
 /// The first thing that is wrong.
 pub fn decode(record: Record, data: &Data, limits: &Limits) -> Result<(), CodecError> {
-    limits::check(data, limits, record.root()).map_err(|excess| CodecError {
-        code: "chatml.limit.value",
-        path: excess.path.clone(),
-        reason: excess.to_string(),
+    limits::check(data, limits, record.root()).map_err(|excess| {
+        // It begins with the path, which is a member of its own here.
+        let text = excess.to_string();
+        let reason = text.strip_prefix(&excess.path).unwrap_or(&text);
+        CodecError {
+            code: "chatml.limit.value",
+            reason: reason.strip_prefix(": ").unwrap_or(reason).to_owned(),
+            path: excess.path,
+        }
     })?;
     versioned(record, data, record.root())
 }

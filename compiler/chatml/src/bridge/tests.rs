@@ -226,9 +226,11 @@ fn details_of_the_codec() {
     );
     let mut large = result();
     large.stdout = "x".repeat(17_000);
+    let found = error(Record::Result, &large.to_data());
+    assert_eq!(found.code, "chatml.limit.value");
     assert_eq!(
-        error(Record::Result, &large.to_data()).code,
-        "chatml.limit.value"
+        found.to_string(),
+        "result.stdout: a string is longer than 16384 bytes"
     );
 }
 

@@ -200,15 +200,7 @@ impl EntryCheck<'_> {
         let kind = self.checked.kind;
         match kind.contract() {
             Some(contract) => {
-                let action = surface::module(contract.actions).and_then(|module| {
-                    let id = module.functions.first()?;
-                    surface::builtin_at(*id)
-                });
-                let call = match action {
-                    Some(action) if action.arity == 0 => format!("{}()", action.qualified),
-                    Some(action) => format!("{}(\"\")", action.qualified),
-                    None => return found,
-                };
+                let call = contract.harmless;
                 let text = format!(
                     "\nlet {name} event state =\n  let* () = {call} in\n  Task.pure(state)\n"
                 );

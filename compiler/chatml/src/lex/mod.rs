@@ -254,8 +254,9 @@ fn unknown_char(text: &str, span: Span) -> Diagnostic {
         "%" => "there is no remainder operator: write `a - a / b * b`",
         "^" => "texts are joined with `++`",
         "'" => "there are no character literals and no type variables: texts stand in `\"`",
-        "#" | "~" | "?" | "@" | "$" | "\\" => {
-            "outside of strings and comments only ASCII operators of the language may stand"
+        "#" => "a comment is written `(* … *)`",
+        "~" | "?" | "@" | "$" | "\\" => {
+            "outside of strings and comments only the operators of the language may stand"
         }
         _ if !text.is_ascii() => {
             "names are ASCII letters, digits and `_`; other text belongs in a string or a comment"

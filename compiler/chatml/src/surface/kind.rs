@@ -30,6 +30,8 @@ pub struct EntryContract {
     pub event: &'static str,
     /// Module whose functions build the action of a call.
     pub actions: &'static str,
+    /// The action that decides nothing and grants nothing, for a skeleton whose event is `event`.
+    pub harmless: &'static str,
 }
 
 impl Kind {
@@ -67,19 +69,35 @@ impl Kind {
     /// The entry contract; nothing for [`Kind::Core`] (no entry) and [`Kind::Moderator`]
     /// (another shape: 05b section 6).
     pub const fn contract(self) -> Option<EntryContract> {
-        let (default_name, event, actions) = match self {
+        let (default_name, event, actions, harmless) = match self {
             Self::Core | Self::Moderator => return None,
-            Self::ShellMatcher => ("match_command", "shell_context", "Match"),
-            Self::ShellReviewer => ("review", "shell_context", "Review"),
-            Self::ShellBeforeInterceptor => ("before", "shell_context", "Intercept"),
-            Self::ShellAfterInterceptor => ("after", "shell_result", "Result"),
-            Self::ShellEffectAnalyzer => ("analyze", "shell_context", "Effect"),
-            Self::ShellAuditFilter => ("filter", "shell_audit", "Audit"),
+            Self::ShellMatcher => (
+                "match_command",
+                "shell_context",
+                "Match",
+                "Match.no(\"not decided yet\")",
+            ),
+            Self::ShellReviewer => ("review", "shell_context", "Review", "Review.defer()"),
+            Self::ShellBeforeInterceptor => (
+                "before",
+                "shell_context",
+                "Intercept",
+                "Intercept.continue()",
+            ),
+            Self::ShellAfterInterceptor => ("after", "shell_result", "Result", "Result.keep()"),
+            Self::ShellEffectAnalyzer => (
+                "analyze",
+                "shell_context",
+                "Effect",
+                "Effect.read_path(Shell.cwd(event))",
+            ),
+            Self::ShellAuditFilter => ("filter", "shell_audit", "Audit", "Audit.keep()"),
         };
         Some(EntryContract {
             default_name,
             event,
             actions,
+            harmless,
         })
     }
 }
