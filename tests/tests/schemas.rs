@@ -338,7 +338,7 @@ fn names_are_listed_and_others_refused() {
             }
         }
     }
-    assert_eq!(built, 8);
+    assert_eq!(built, 10);
     let outcome = project.chatmdc(&["schema", "diagnostic"]);
     assert!(
         outcome
